@@ -1,0 +1,100 @@
+"""The `tfaccel` command: what there is, and how to run it."""
+
+import importlib
+import pkgutil
+import runpy
+import sys
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+import tfaccel
+from tfaccel.errors import UsageError, unknown
+
+
+def recipes() -> None:
+    """List the recipes, with the command that runs each."""
+    table = _table("recipe", "what it trains", "command")
+    for name in recipe_names():
+        doc = importlib.import_module(f"tfaccel.recipes.{name}").__doc__ or ""
+        table.add_row(name, doc.splitlines()[0], f"python -m tfaccel.recipes.{name}")
+    Console().print(table)
+
+
+def techniques() -> None:
+    """List the techniques: options, what each does to the numbers, and whether it runs here."""
+    from tfaccel import techniques
+    from tfaccel.host import Host, prepare
+
+    prepare()
+    host = Host.here()
+    table = _table("technique", "what it does", "options", "numbers", "here")
+    for name in techniques.names():
+        kind = techniques.find(name)
+        technique = kind()
+        options = "\n".join(
+            f"{option}={getattr(technique, option)}: {field.description}"
+            for option, field in kind.model_fields.items()
+        )
+        if why := technique.unavailable(host):
+            here = f"cannot run: {why}"
+        else:
+            here = technique.caution(host) or "can run"
+        what = (kind.__doc__ or "").splitlines()[0]
+        table.add_row(name, what, options, kind.numbers, here)
+    Console().print(table)
+    Console().print("Numbers: what a technique does to those of plain Keras.", style="dim")
+
+
+def train(recipe: Annotated[str, tyro.conf.Positional]) -> None:
+    """Run a recipe with its options; the same as python -m tfaccel.recipes.RECIPE.
+
+    Args:
+        recipe: its name, as `tfaccel recipes` lists it, then its own options.
+    """
+    _run_recipe(recipe, [])
+
+
+def main() -> None:
+    """Run one subcommand."""
+    try:
+        match sys.argv[1:]:
+            case ["train", str(recipe), *options] if not recipe.startswith("-"):
+                _run_recipe(recipe, options)
+            case _:
+                commands = {f.__name__: f for f in (recipes, techniques, train)}
+                tyro.extras.subcommand_cli_from_dict(
+                    commands, prog="tfaccel", description=tfaccel.__doc__
+                )
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+def recipe_names() -> list[str]:
+    """Return the name of every recipe."""
+    from tfaccel import recipes
+
+    return sorted(module.name for module in pkgutil.iter_modules(recipes.__path__))
+
+
+def _run_recipe(name: str, options: list[str]) -> None:
+    if name not in recipe_names():
+        raise unknown("recipe", name, recipe_names())
+    sys.argv = [name, *options]
+    runpy.run_module(f"tfaccel.recipes.{name}", run_name="__main__", alter_sys=True)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    first, *others = columns
+    table.add_column(first, no_wrap=True)
+    for column in others:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+if __name__ == "__main__":
+    main()

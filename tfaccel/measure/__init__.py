@@ -1,0 +1,1 @@
+"""What a run took: the clock, memory, the profile, and the `Measurement` of them all."""

@@ -1,0 +1,43 @@
+"""The best weights of a run, kept."""
+
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+
+from tfaccel.files import write_aside
+
+
+class KeepBest(keras.callbacks.Callback):
+    """Keeps the weights of the epoch that was best by one metric."""
+
+    def __init__(self, monitor: str, path: Path | None = None) -> None:
+        """Start with no weights.
+
+        Args:
+            monitor: a metric of the epoch; lowest is best if it names a loss, else highest.
+            path: a `.weights.h5` file to keep the weights in as well.
+        """
+        super().__init__()
+        self.epoch: int | None = None  # the best one, from 0; None before the first
+        self._monitor, self._path = monitor, path
+        self._sign = -1 if "loss" in monitor else 1
+        self._score = -np.inf
+        self._weights: list[np.ndarray] = []
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Keep the weights if they are the best so far; a NaN never is."""
+        value = (logs or {}).get(self._monitor)
+        if value is None or not self._sign * value > self._score:
+            return
+        self.epoch, self._score = epoch, self._sign * value
+        self._weights = self.model.get_weights()
+        if self._path:
+            with write_aside(self._path) as aside:
+                self.model.save_weights(aside)
+
+    def restore(self) -> None:
+        """Give the model its best weights; without any, leave the last."""
+        if self._weights:
+            self.model.set_weights(self._weights)

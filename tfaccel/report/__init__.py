@@ -1,0 +1,1 @@
+"""Reports of what was measured, for the terminal and for the browser."""

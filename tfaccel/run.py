@@ -1,0 +1,132 @@
+"""What every recipe does once its job is known: train, measure, and keep everything."""
+
+import dataclasses
+import errno
+import sys
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from tfaccel.config import Config
+from tfaccel.errors import UsageError
+from tfaccel.host import Host, prepare
+from tfaccel.job import Job
+from tfaccel.measure.measurement import Measurement
+from tfaccel.plan import Plan
+from tfaccel.report.screen import Screen
+from tfaccel.rundir import RunDir
+from tfaccel.techniques import parse_plan
+
+C = TypeVar("C", bound=Config)
+
+
+def main(kind: type[C], job: Callable[[C], Job]) -> None:
+    """Run a recipe from the command line; end the process with its exit code.
+
+    0: trained to the end. 1: the machine failed (the disk is full). 2: something given
+    cannot be used. 130: stopped by Ctrl-C.
+    """
+    try:
+        measurement = run(kind.parse(prog=f"python -m {_module(kind)}"), job)
+        code = 0 if measurement.is_complete else 130
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        code = 2
+    except KeyboardInterrupt:
+        print("Stopped before the training began; nothing was kept.", file=sys.stderr)
+        code = 130
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(f"The disk is full ({error.filename or error}).", file=sys.stderr)
+        code = 1
+    sys.exit(code)
+
+
+def run(config: C, job: Callable[[C], Job]) -> Measurement:
+    """Train the job under the plan that the config names; keep all in a run directory.
+
+    Raises:
+        UsageError: something in the config cannot be used on this machine.
+    """
+    screen = Screen(quiet=config.quiet)
+    plan = parse_plan(config.accelerate)
+    prepare()
+    import keras
+
+    from tfaccel.data.audit import audit
+    from tfaccel.files import write_aside
+    from tfaccel.report.progress import TrainingProgress
+    from tfaccel.report.summary import summary
+    from tfaccel.training import train
+
+    host = Host.here()
+    plan.require(host)
+    todo = job(config)
+    place = RunDir.create(config, recipe_name(type(config)))
+    place.describe(config, ["python", "-m", _module(type(config)), *sys.argv[1:]], host)
+    screen.log_to(place.log)
+    _announce(screen, host, plan, todo)
+    source, broken = audit(todo.source, screen.track)
+    for fault in broken:
+        screen.print(f"skipped a broken image: {fault}")
+    startup_s = _process_s()
+    model, measurement = train(
+        dataclasses.replace(todo, source=source),
+        plan,
+        seed=config.seed,
+        config=config.model_dump(mode="json"),
+        callbacks=[
+            TrainingProgress(screen, batch_size=todo.batch_size),
+            keras.callbacks.CSVLogger(place.metrics),
+            keras.callbacks.TensorBoard(place.tensorboard, write_graph=False, profile_batch=0),
+        ],
+        best_weights=place.best_weights,
+        profile=place.tensorboard,
+    )
+    with write_aside(place.model) as aside:
+        model.save(aside)
+    measurement.save(place.measurement)
+    if measurement.is_complete:
+        screen.print(summary(measurement, startup_s=startup_s, total_s=_process_s()))
+    else:
+        trained = len(measurement.epochs)
+        screen.print(
+            f"Stopped by Ctrl-C after {trained} of {todo.epochs} epochs; "
+            f"{place.model} holds the {'best' if trained else 'last'} weights so far."
+        )
+    screen.print(
+        f"everything is in {place.root}; look at it with\n"
+        f"  tensorboard --logdir {place.tensorboard}"
+    )
+    screen.close()
+    return measurement
+
+
+def recipe_name(kind: type[Config]) -> str:
+    """Return a recipe's name on the command line, which is that of its file."""
+    return kind.__name__.lower()
+
+
+def _module(kind: type[Config]) -> str:
+    return f"tfaccel.recipes.{recipe_name(kind)}"
+
+
+def _announce(screen: Screen, host: Host, plan: Plan, job: Job) -> None:
+    """Say what will be trained, how, and on what."""
+    source = job.source
+    parts = {"training": source.train, "validation": source.validation, "test": source.test}
+    counts = ", ".join(f"{part.count:,} {name}" for name, part in parts.items() if part)
+    screen.print(f"machine  {host}")
+    screen.print(f"data     {source.name}: {counts} examples, {len(source.classes)} classes")
+    screen.print(f"plan     {plan if plan.techniques else 'none (plain Keras)'}")
+    for technique in plan.techniques:
+        if why := technique.caution(host):
+            screen.print(f"caution  {technique.name()}: {why}")
+
+
+def _process_s() -> float:
+    """Return the seconds since this process started."""
+    import psutil
+
+    return time.time() - psutil.Process().create_time()

@@ -1,0 +1,76 @@
+"""The run directory: one folder with everything that a run left."""
+
+import dataclasses
+import datetime
+import json
+import shlex
+from pathlib import Path
+
+from tfaccel.config import Config
+from tfaccel.errors import UsageError
+from tfaccel.host import Host
+
+
+@dataclasses.dataclass(frozen=True)
+class RunDir:
+    """Where each thing lies in a run's folder."""
+
+    root: Path
+
+    @classmethod
+    def create(cls, config: Config, recipe: str) -> "RunDir":
+        """Make the folder: `config.out`, or one named by recipe, date and time.
+
+        Raises:
+            UsageError: it holds something already, or cannot be written.
+        """
+        now = datetime.datetime.now().astimezone()
+        root = config.out or Path("runs") / recipe / f"{now:%Y-%m-%d_%H-%M-%S}"
+        try:
+            root.mkdir(parents=True, exist_ok=config.out is not None)
+            if any(root.iterdir()):
+                raise UsageError(f"{root} is not empty; choose another folder with --out.")
+            (root / "checkpoints").mkdir()
+        except OSError as error:
+            raise UsageError(
+                f"Cannot write the run directory {root}: {error.strerror}; "
+                "choose another folder with --out."
+            ) from None
+        return cls(root)
+
+    def describe(self, config: Config, command: list[str], host: Host) -> None:
+        """Write down what is run, how to run it again, and on which machine."""
+        again = f"# python -m {command[2]} --config {self.root / 'config.toml'}\n"
+        (self.root / "command.txt").write_text(shlex.join(command) + "\n")
+        (self.root / "config.toml").write_text(again + config.to_toml())
+        (self.root / "host.json").write_text(json.dumps(dataclasses.asdict(host), indent=1) + "\n")
+
+    @property
+    def log(self) -> Path:
+        """What was printed."""
+        return self.root / "log.txt"
+
+    @property
+    def measurement(self) -> Path:
+        """The measurement, as JSON."""
+        return self.root / "measurement.json"
+
+    @property
+    def metrics(self) -> Path:
+        """A line an epoch, as CSV."""
+        return self.root / "metrics.csv"
+
+    @property
+    def tensorboard(self) -> Path:
+        """The folder for `tensorboard --logdir`."""
+        return self.root / "tensorboard"
+
+    @property
+    def best_weights(self) -> Path:
+        """The weights of the best epoch so far."""
+        return self.root / "checkpoints" / "best.weights.h5"
+
+    @property
+    def model(self) -> Path:
+        """The trained model, as Keras saves it."""
+        return self.root / "model.keras"

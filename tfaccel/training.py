@@ -1,0 +1,140 @@
+"""The run itself: the one place where Keras is told anything."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from tfaccel.data import pipeline
+from tfaccel.errors import UsageError
+from tfaccel.host import Host
+from tfaccel.job import Job
+from tfaccel.measure.best import KeepBest
+from tfaccel.measure.clock import StepClock
+from tfaccel.measure.measurement import Measurement
+from tfaccel.measure.memory import peak_bytes
+from tfaccel.measure.profile import Profile
+from tfaccel.plan import Plan
+
+PLAIN_KERAS = Plan()
+
+
+def train(
+    job: Job,
+    plan: Plan = PLAIN_KERAS,
+    *,
+    seed: int = 0,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+    config: Mapping[str, Any] | None = None,
+    best_weights: Path | None = None,
+    profile: Path | None = None,
+) -> tuple[keras.Model, Measurement]:
+    """Train the job's model under the plan, and measure it.
+
+    Ctrl-C ends the training early; the measurement then says `is_complete=False`.
+
+    Args:
+        job: what to train, on what, and how.
+        plan: the techniques to train with; plain Keras if left out.
+        seed: of the weights, the order of the examples, augmentation and dropout.
+        callbacks: more callbacks for `fit`.
+        config: options to store with the measurement.
+        best_weights: a `.weights.h5` file to keep the best weights in.
+        profile: a TensorBoard folder to write a profile of some steps to.
+
+    Returns:
+        The model with its best weights by `job.monitor`, and what the run took.
+
+    Raises:
+        UsageError: this machine lacks what a technique needs, or the batch size is
+            larger than the number of examples.
+    """
+    begin = time.perf_counter()
+    host = Host.here()
+    plan.require(host)
+    if job.batch_size > job.source.train.count:
+        raise UsageError(
+            f"batch_size is {job.batch_size}, but {job.source.name} has only "
+            f"{job.source.train.count} training examples."
+        )
+    keras.utils.set_random_seed(seed)
+    job = plan.apply(job)
+    clock, best = StepClock(), KeepBest(job.monitor, best_weights)
+    watching = [clock, best, *(make() for make in job.callbacks), *callbacks]
+    if profile:
+        watching.append(Profile(profile, clock))
+    with plan.scope():
+        model = compiled(job)
+        epochs, is_complete = _fit(model, job, seed, watching)
+        best.restore()
+        metrics, test_s = _test(model, job) if is_complete else ({}, 0.0)
+    step = clock.step_times()
+    return model, Measurement(
+        host=host,
+        plan=str(plan),
+        config=config or {},
+        batch_size=job.batch_size,
+        step=step,
+        examples_per_s=job.batch_size / step.median_s if step else None,
+        setup_s=(clock.begin_s or time.perf_counter()) - begin,
+        first_step_s=clock.first_s or 0.0,
+        training_s=clock.training_s,
+        evaluation_s=clock.evaluation_s + test_s,
+        total_s=time.perf_counter() - begin,
+        peak_bytes=peak_bytes(),
+        is_complete=is_complete,
+        metrics=metrics,
+        epochs=epochs,
+    )
+
+
+def compiled(job: Job) -> keras.Model:
+    """Build the model of a job that the plan has rewritten, and compile it."""
+    model = job.build()
+    optimizer = job.optimizer(learning_rate=job.rate(job), **job.optimizer_args)
+    model.compile(optimizer=optimizer, **job.compile_args)
+    return model
+
+
+def _fit(
+    model: keras.Model, job: Job, seed: int, callbacks: Sequence[keras.callbacks.Callback]
+) -> tuple[tuple[dict[str, float], ...], bool]:
+    """Return the metrics of each epoch, and whether all of them were trained."""
+    validation = job.source.validation
+    history = keras.callbacks.History()
+    try:
+        model.fit(
+            pipeline.training(job, seed=seed),
+            epochs=job.epochs,
+            steps_per_epoch=job.steps_per_epoch,
+            validation_data=(
+                pipeline.evaluation(validation, batch_size=job.batch_size) if validation else None
+            ),
+            shuffle=False,  # the pipeline shuffles
+            callbacks=[*callbacks, history],
+            verbose=0,
+            **job.fit_args,
+        )
+        is_complete = True
+    except KeyboardInterrupt:
+        for callback in callbacks:  # which close their files and the profile
+            callback.on_train_end()
+        is_complete = False
+    rows = zip(*history.history.values(), strict=True)
+    names = history.history.keys()
+    return tuple(dict(zip(names, map(float, row), strict=True)) for row in rows), is_complete
+
+
+def _test(model: keras.Model, job: Job) -> tuple[dict[str, float], float]:
+    """Return the final metrics, named test_ or val_ after their examples, and the seconds."""
+    begin = time.perf_counter()
+    name, examples = (
+        ("test", job.source.test) if job.source.test else ("val", job.source.validation)
+    )
+    if examples is None:
+        return {}, 0.0
+    batches = pipeline.evaluation(examples, batch_size=job.batch_size)
+    metrics = model.evaluate(batches, verbose=0, return_dict=True)
+    return {f"{name}_{k}": float(v) for k, v in metrics.items()}, time.perf_counter() - begin
