@@ -92,8 +92,8 @@ class Config(Options):
         return cls(**values)
 
     def to_toml(self) -> str:
-        """Return the options as TOML that `load` reads back into an equal object."""
-        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True))
+        """Return the options, but for the place of the run, as TOML that `load` reads back."""
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, exclude={"out"}))
 
 
 def _word(name: str, options: dict[str, Any]) -> str:

@@ -16,5 +16,8 @@ def write_aside(path: Path) -> Iterator[Path]:
     try:
         yield aside
         os.replace(aside, path)
+    except OSError as error:
+        error.filename = str(path)  # the name that the user knows
+        raise
     finally:
         aside.unlink(missing_ok=True)

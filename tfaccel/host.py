@@ -71,17 +71,15 @@ def prepare() -> None:
         UsageError: Keras is set to another backend.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    if (backend := os.environ.setdefault("KERAS_BACKEND", "tensorflow")) != "tensorflow":
+        raise UsageError(
+            f"KERAS_BACKEND is {backend}, but tfaccel trains on TensorFlow; "
+            "set the environment variable KERAS_BACKEND=tensorflow."
+        )
     with _stderr_kept():
-        import keras
         import tensorflow as tf
 
         gpus = tf.config.list_physical_devices("GPU")
-    if keras.backend.backend() != "tensorflow":
-        raise UsageError(
-            f"Keras runs on {keras.backend.backend()} here; "
-            "set the environment variable KERAS_BACKEND=tensorflow."
-        )
     for gpu in gpus:
         try:
             tf.config.experimental.set_memory_growth(gpu, True)

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tfaccel.errors import UsageError
+
 if TYPE_CHECKING:  # so that `--help` need not wait for TensorFlow
     import keras
     import tensorflow as tf
@@ -48,7 +50,8 @@ class Job:
     build: "Callable[[], keras.Model]"
     source: Source
     optimizer: "Callable[..., keras.optimizers.Optimizer]"  # usually the class
-    rate: "Callable[[Job], float | keras.optimizers.schedules.LearningRateSchedule]"
+    # A learning rate, or a function that gives one once the techniques are applied.
+    rate: "float | Callable[[Job], float | keras.optimizers.schedules.LearningRateSchedule]"
     optimizer_args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     compile_args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     fit_args: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -58,6 +61,18 @@ class Job:
     monitor: str = "val_loss"  # that is best when lowest if it names a loss, else highest
     batch_size: int = 32  # examples per step, over all devices
     epochs: int = 1
+
+    def check(self) -> None:
+        """Refuse a job that has no full batch.
+
+        Raises:
+            UsageError: the batch size is larger than the number of training examples.
+        """
+        if self.batch_size > self.source.train.count:
+            raise UsageError(
+                f"batch_size is {self.batch_size}, but {self.source.name} has only "
+                f"{self.source.train.count} training examples."
+            )
 
     @property
     def steps_per_epoch(self) -> int:

@@ -38,7 +38,8 @@ def main(kind: type[C], job: Callable[[C], Job]) -> None:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        print(f"The disk is full ({error.filename or error}).", file=sys.stderr)
+        where = error.filename or "the run directory"
+        print(f"The disk is full: could not write {where}; older files are whole.", file=sys.stderr)
         code = 1
     sys.exit(code)
 
@@ -63,6 +64,7 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
     host = Host.here()
     plan.require(host)
     todo = job(config)
+    plan.apply(todo).check()
     place = RunDir.create(config, recipe_name(type(config)))
     place.describe(config, ["python", "-m", _module(type(config)), *sys.argv[1:]], host)
     screen.log_to(place.log)
@@ -81,7 +83,7 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
             keras.callbacks.CSVLogger(place.metrics),
             keras.callbacks.TensorBoard(place.tensorboard, write_graph=False, profile_batch=0),
         ],
-        best_weights=place.best_weights,
+        checkpoint=place.best,
         profile=place.tensorboard,
     )
     with write_aside(place.model) as aside:

@@ -66,9 +66,9 @@ class RunDir:
         return self.root / "tensorboard"
 
     @property
-    def best_weights(self) -> Path:
-        """The weights of the best epoch so far."""
-        return self.root / "checkpoints" / "best.weights.h5"
+    def best(self) -> Path:
+        """The model of the best epoch so far."""
+        return self.root / "checkpoints" / "best.keras"
 
     @property
     def model(self) -> Path:

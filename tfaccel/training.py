@@ -8,7 +8,6 @@ from typing import Any
 import keras
 
 from tfaccel.data import pipeline
-from tfaccel.errors import UsageError
 from tfaccel.host import Host
 from tfaccel.job import Job
 from tfaccel.measure.best import KeepBest
@@ -28,7 +27,7 @@ def train(
     seed: int = 0,
     callbacks: Sequence[keras.callbacks.Callback] = (),
     config: Mapping[str, Any] | None = None,
-    best_weights: Path | None = None,
+    checkpoint: Path | None = None,
     profile: Path | None = None,
 ) -> tuple[keras.Model, Measurement]:
     """Train the job's model under the plan, and measure it.
@@ -41,7 +40,7 @@ def train(
         seed: of the weights, the order of the examples, augmentation and dropout.
         callbacks: more callbacks for `fit`.
         config: options to store with the measurement.
-        best_weights: a `.weights.h5` file to keep the best weights in.
+        checkpoint: a `.keras` file to keep the best model in while training.
         profile: a TensorBoard folder to write a profile of some steps to.
 
     Returns:
@@ -54,14 +53,10 @@ def train(
     begin = time.perf_counter()
     host = Host.here()
     plan.require(host)
-    if job.batch_size > job.source.train.count:
-        raise UsageError(
-            f"batch_size is {job.batch_size}, but {job.source.name} has only "
-            f"{job.source.train.count} training examples."
-        )
-    keras.utils.set_random_seed(seed)
     job = plan.apply(job)
-    clock, best = StepClock(), KeepBest(job.monitor, best_weights)
+    job.check()
+    keras.utils.set_random_seed(seed)
+    clock, best = StepClock(), KeepBest(job.monitor, checkpoint)
     watching = [clock, best, *(make() for make in job.callbacks), *callbacks]
     if profile:
         watching.append(Profile(profile, clock))
@@ -93,7 +88,8 @@ def train(
 def compiled(job: Job) -> keras.Model:
     """Build the model of a job that the plan has rewritten, and compile it."""
     model = job.build()
-    optimizer = job.optimizer(learning_rate=job.rate(job), **job.optimizer_args)
+    rate = job.rate(job) if callable(job.rate) else job.rate
+    optimizer = job.optimizer(learning_rate=rate, **job.optimizer_args)
     model.compile(optimizer=optimizer, **job.compile_args)
     return model
 

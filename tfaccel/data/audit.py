@@ -84,7 +84,9 @@ def _fault(images: Images, index: int) -> str:
         if not len(images.load(tf.constant(index, tf.int64)).numpy()):
             return "the file is empty"
         images.image(tf.constant(index, tf.int64))
-    except tf.errors.OpError as error:
-        text = error.message.splitlines()[0]
-        return text.partition("{{")[2].partition("}} ")[2] or text
+    except tf.errors.NotFoundError:
+        return "there is no such file"
+    except (tf.errors.OpError, ValueError) as error:
+        text = str(error).splitlines()[0].partition(" [Op:")[0]
+        return text.partition("}} ")[2] or text  # without the operation's name
     return "it could not be read the first time"

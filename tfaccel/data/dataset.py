@@ -27,10 +27,8 @@ class Batches:
         self.count = count
 
     def ordered(self, batch_size: int) -> tf.data.Dataset:
-        """Return the batches once, as they come."""
-        return (
-            self._dataset if batch_size == self._batch_size else self._dataset.rebatch(batch_size)
-        )
+        """Return the batches once, in their own size: it does not change the metrics."""
+        return self._dataset
 
     def shuffled(self, batch_size: int, *, seed: int, epochs: int) -> tf.data.Dataset:
         """Return full batches, as the dataset gives them on each pass."""

@@ -41,5 +41,6 @@ def _pillow(encoded: bytes) -> np.ndarray:
 
     try:
         return np.asarray(Image.open(io.BytesIO(encoded)).convert("RGB"))
-    except OSError as error:
-        raise ValueError(str(error)) from None  # an error that the dataset can skip
+    except OSError:
+        # A ValueError is an error that a dataset can skip.
+        raise ValueError("this BMP image cannot be read") from None

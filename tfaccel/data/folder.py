@@ -12,7 +12,7 @@ from tfaccel.data.split import split
 from tfaccel.errors import UsageError
 from tfaccel.job import Source
 
-ENDINGS = {".jpg", ".jpeg", ".png", ".gif", ".bmp"}
+ENDINGS = {".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp"}
 HELD_OUT_SHARE = 0.1
 
 

@@ -17,7 +17,7 @@ class KeepBest(keras.callbacks.Callback):
 
         Args:
             monitor: a metric of the epoch; lowest is best if it names a loss, else highest.
-            path: a `.weights.h5` file to keep the weights in as well.
+            path: a `.keras` file to keep the model of that epoch in as well.
         """
         super().__init__()
         self.epoch: int | None = None  # the best one, from 0; None before the first
@@ -35,7 +35,8 @@ class KeepBest(keras.callbacks.Callback):
         self._weights = self.model.get_weights()
         if self._path:
             with write_aside(self._path) as aside:
-                self.model.save_weights(aside)
+                # Not save_weights: HDF5 crashes the process when the disk is full.
+                self.model.save(aside)
 
     def restore(self) -> None:
         """Give the model its best weights; without any, leave the last."""

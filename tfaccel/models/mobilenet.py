@@ -14,7 +14,13 @@ HALVINGS = 5
 
 
 def mobilenet(
-    family: Family, *, size: int, classes: int, width: float = 1.0, dropout: float = 0.0
+    family: Family,
+    *,
+    size: int,
+    classes: int,
+    width: float = 1.0,
+    dropout: float = 0.0,
+    unstride: int | None = None,
 ) -> keras.Model:
     """Return a MobileNet with random weights and a classifier head.
 
@@ -26,6 +32,7 @@ def mobilenet(
         classes: width of the head.
         width: multiplier of the channels of every layer ("alpha" in the papers).
         dropout: share of the features dropped before the head in training.
+        unstride: how many of the first halvings to leave out; by the size if None.
 
     Returns:
         A model from [batch, size, size, 3] uint8 pixels to [batch, classes] float32
@@ -47,7 +54,7 @@ def mobilenet(
     model = with_head(
         inputs, body.output, classes=classes, dropout=dropout, name=f"mobilenet_{family}"
     )
-    return adapt(model, unstride=missing_halvings(size, HALVINGS))
+    return adapt(model, unstride=missing_halvings(size, HALVINGS) if unstride is None else unstride)
 
 
 def _body(family: Family) -> Any:

@@ -65,7 +65,6 @@ def job(config: MobileNet) -> Job:
         optimizer_args={"momentum": 0.9, "nesterov": True},
         rate=Cosine(config.learning_rate),
         compile_args={"loss": loss, "metrics": ["accuracy"]},
-        monitor="val_accuracy",
         batch_size=config.batch_size,
         epochs=config.epochs,
     )

@@ -1,0 +1,97 @@
+"""What every technique must hold; the folder says which there are."""
+
+import dataclasses
+import itertools
+
+import keras
+import numpy as np
+import pytest
+
+import tfaccel
+from tfaccel import techniques
+from tfaccel.errors import UsageError
+from tfaccel.host import Host
+from tfaccel.plan import Plan
+
+KINDS = [techniques.find(name) for name in techniques.names()]
+ALL = [kind() for kind in KINDS]
+PAIRS = list(itertools.combinations(ALL, 2))
+
+
+def joined(a, b):
+    return not (b.name() in a.conflicts or a.name() in b.conflicts)
+
+
+def weights(job, *plan):
+    model, _ = tfaccel.train(job, Plan(plan), seed=3)
+    return model.get_weights()
+
+
+def test_there_are_techniques():
+    assert len(KINDS) >= 3
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name())
+def test_is_documented(kind):
+    first, *rest = kind.__doc__.splitlines()
+    assert first.endswith(".")
+    assert any(line.strip().startswith("Numbers:") and kind.numbers in line for line in rest)
+    assert any(line.strip().startswith("Source:") or "://" in line for line in rest)
+    for name, field in kind.model_fields.items():
+        assert field.description, f"{name} has no description"
+
+
+@pytest.mark.parametrize("technique", ALL, ids=str)
+def test_reads_back_from_its_words(technique):
+    assert techniques.parse_plan(str(technique)) == Plan((technique,))
+
+
+@pytest.mark.parametrize("technique", ALL, ids=str)
+def test_keeps_what_it_says_of_the_numbers(technique, job):
+    plain, own = weights(job), weights(job, technique)
+    assert any(w.any() for w in plain)
+    for a, b in zip(plain, own, strict=True):
+        if technique.numbers == "identical":
+            np.testing.assert_array_equal(a, b)
+        else:
+            tolerance = 1e-5 if technique.numbers == "rounding" else 0.1
+            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("technique", ALL, ids=str)
+def test_puts_its_setting_back_even_after_an_error(technique):
+    before = keras.config.dtype_policy().name
+    with pytest.raises(RuntimeError, match="planted"), technique.scope():
+        raise RuntimeError("planted")
+    assert keras.config.dtype_policy().name == before
+
+
+@pytest.mark.parametrize("technique", ALL, ids=str)
+def test_leaves_the_job_it_was_given(technique, job):
+    before = dataclasses.asdict(dataclasses.replace(job, source=None))
+    technique.apply(job)
+    assert dataclasses.asdict(dataclasses.replace(job, source=None)) == before
+
+
+@pytest.mark.parametrize(("a", "b"), PAIRS, ids=str)
+def test_every_pair_trains_or_is_refused_with_a_reason(a, b, job):
+    if joined(a, b):
+        _, measurement = tfaccel.train(job, Plan((a, b)))
+        assert measurement.is_complete
+        assert np.isfinite(measurement.metrics["val_loss"])
+    else:
+        with pytest.raises(UsageError, match=r"cannot be joined: .+"):
+            Plan((a, b))
+
+
+@pytest.mark.parametrize(("a", "b"), [p for p in PAIRS if joined(*p)], ids=str)
+def test_order_does_not_matter(a, b, job):
+    assert Plan((a, b)).apply(job) == Plan((b, a)).apply(job)
+
+
+def test_the_host_that_lacks_something_is_refused_before_training(job):
+    old = dataclasses.replace(Host.here(), gpus=("Tesla K80",), capability=(3, 7))
+    with pytest.raises(
+        UsageError, match=r"mixed_precision cannot run here: bfloat16 needs .* 3\.7"
+    ):
+        techniques.parse_plan("mixed_precision").require(old)

@@ -1,0 +1,137 @@
+"""The command line as a person meets it: exit codes, one sentence, no traceback."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tfaccel import techniques
+
+
+def run(*words, **args):
+    command = [sys.executable, "-m", *words]
+    return subprocess.run(command, capture_output=True, text=True, **args)
+
+
+def recipe(*words, **args):
+    return run("tfaccel.recipes.mobilenet", *words, **args)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--data", "nowhere"], "There is no data set and no folder 'nowhere'"),
+        (["--batch-size", "0"], "batch_size is 0, but it should be greater than or equal to 1."),
+        (["--size", "16"], "size is 16, but it should be greater than or equal to 32."),
+        (["--accelerate", "xlaa"], "There is no technique 'xlaa'; did you mean xla?"),
+        (["--config", "gone.toml"], "Cannot read the config gone.toml: No such file"),
+        (["--out", "/dev/null/run"], "Cannot write the run directory /dev/null/run"),
+        (["--batch-size", "20000", "--out", "OUT"], "only 11400 training examples"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence_and_code_2(words, sentence, tmp_path):
+    ran = recipe(*[word.replace("OUT", str(tmp_path / "x")) for word in words], cwd=tmp_path)
+    assert ran.returncode == 2
+    assert sentence in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert "Traceback" not in ran.stderr + ran.stdout
+
+
+@pytest.mark.parametrize("words", [["--batchsize", "3"], ["--family", "v9"], ["--epochs", "x"]])
+def test_a_mistaken_flag_names_what_was_meant(words):
+    ran = recipe(*words)
+    assert ran.returncode == 2
+    assert re.search("--batch-size|--family|--epochs", ran.stderr)
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_mistake_leaves_nothing_behind(tmp_path):
+    assert recipe("--batch-size", "20000", cwd=tmp_path).returncode == 2
+    assert recipe("--data", "nowhere", cwd=tmp_path).returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_lists_what_there_is():
+    listed = run("tfaccel", "recipes")
+    assert listed.returncode == 0
+    assert "mobilenet" in listed.stdout
+    listed = run("tfaccel", "techniques", env={**os.environ, "COLUMNS": "200"})
+    assert listed.returncode == 0
+    assert listed.stderr == ""
+    assert all(name in listed.stdout for name in techniques.names())
+
+
+def test_train_is_the_recipe():
+    assert run("tfaccel", "train", "mobilenet", "--help").stdout == recipe("--help").stdout
+    wrong = run("tfaccel", "train", "mobilnet")
+    assert (wrong.returncode, wrong.stderr.strip()) == (
+        2,
+        "There is no recipe 'mobilnet'; did you mean mobilenet?",
+    )
+
+
+def test_keras_on_another_backend_is_refused():
+    ran = recipe(env={**os.environ, "KERAS_BACKEND": "numpy"})
+    assert ran.returncode == 2
+    assert "set the environment variable KERAS_BACKEND=tensorflow" in ran.stderr
+
+
+def wait_for(out, pattern, process, limit_s=90):
+    log, end = out / "log.txt", time.monotonic() + limit_s
+    while time.monotonic() < end and process.poll() is None:
+        if log.exists() and re.search(pattern, log.read_text()):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{pattern!r} was not printed: {log.read_text() if log.exists() else 'no log'}")
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_so(photos, tmp_path):
+    out = tmp_path / "run"
+    words = ["--data", str(photos), "--batch-size", "4", "--epochs", "1000", "--out", str(out)]
+    command = [sys.executable, "-m", "tfaccel.recipes.mobilenet", *words]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_for(out, "epoch +2/1000", process)
+        process.send_signal(signal.SIGINT)
+        printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert re.search(
+        r"Stopped by Ctrl-C after \d+ of 1000 epochs; .*model.keras holds the best", printed
+    )
+    assert (out / "model.keras").exists()
+    assert '"is_complete": false' in (out / "measurement.json").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+@pytest.mark.parametrize("size", ["300k", "4000k", "6000k", "9000k"])
+def test_a_full_disk_ends_in_one_sentence_and_leaves_nothing_half_written(photos, tmp_path, size):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        words = [
+            "--data",
+            str(photos),
+            "--batch-size",
+            "8",
+            "--epochs",
+            "3",
+            "--out",
+            str(disk / "r"),
+        ]
+        ran = recipe(*words)
+        assert ran.returncode == 1
+        assert "The disk is full: could not write " in ran.stderr
+        assert "Traceback" not in ran.stderr
+        assert not list(disk.rglob(".writing-*"))
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
