@@ -36,7 +36,7 @@ def summary(measurement: Measurement, *, startup_s: float, total_s: float) -> Ta
     spent = {
         "start-up": (startup_s + m.setup_s, "imports, data, building the model"),
         "first step": (m.first_step_s, "tracing and compiling"),
-        "training": (m.training_s, f"{len(m.epochs)} epochs"),
+        "training": (m.training_s, "1 epoch" if len(m.epochs) == 1 else f"{len(m.epochs)} epochs"),
         "evaluation": (m.evaluation_s, "validation and test"),
     }
     rest_s = total_s - sum(seconds for seconds, _ in spent.values())

@@ -1,0 +1,80 @@
+"""Does it pay to leave out the first halving of a MobileNet at 32 pixels?
+
+    python benchmarks/strides.py
+
+At 32 pixels the published net ends in a single cell. Leaving a halving out makes a step
+dearer, so that fewer epochs fit into the same time: both are given the same number of
+seconds, in turn, with the schedule that fits. Writes recipes/mobilenet/results/strides.json.
+"""
+
+import argparse
+import dataclasses
+import json
+import statistics
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import tfaccel
+from tfaccel.host import prepare
+from tfaccel.models.mobilenet import mobilenet
+from tfaccel.recipes.mobilenet import MobileNet, job
+
+RESULTS = Path(__file__).parents[1] / "recipes" / "mobilenet" / "results" / "strides.json"
+
+
+def planned(config: MobileNet, unstride: int) -> tfaccel.Job:
+    """Return the recipe's job with another number of halvings left out."""
+    build = partial(
+        mobilenet,
+        config.family,
+        size=config.size,
+        classes=10,
+        width=config.width,
+        unstride=unstride,
+    )
+    return dataclasses.replace(job(config), build=build)
+
+
+def main() -> None:
+    """Measure both, and store what each reached."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seconds", type=float, default=85.0, help="of training, for each run")
+    args = parser.parse_args()
+    prepare()
+    rows: list[dict[str, Any]] = []
+    epochs: dict[int, int] = {}
+    for unstride in (0, 1):
+        _, trial = tfaccel.train(planned(MobileNet(epochs=1), unstride))
+        assert trial.step is not None
+        steps = planned(MobileNet(epochs=1), unstride).steps_per_epoch
+        epochs[unstride] = max(1, round(args.seconds / (steps * trial.step.median_s)))
+    for seed in args.seeds:
+        for unstride, count in epochs.items():
+            config = MobileNet(epochs=count, seed=seed)
+            _, measured = tfaccel.train(planned(config, unstride), seed=seed)
+            row = {
+                "halvings_left_out": unstride,
+                "seed": seed,
+                "epochs": count,
+                "training_s": round(measured.training_s + measured.first_step_s, 1),
+                "test_accuracy": measured.metrics["test_accuracy"],
+            }
+            rows.append(row)
+            print(row, flush=True)
+    medians = {
+        str(unstride): statistics.median(
+            r["test_accuracy"] for r in rows if r["halvings_left_out"] == unstride
+        )
+        for unstride in epochs
+    }
+    print("median test accuracy by halvings left out:", medians)
+    host = dataclasses.asdict(tfaccel.Host.here())
+    RESULTS.write_text(
+        json.dumps({"medians": medians, "host": host, "runs": rows}, indent=1) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
