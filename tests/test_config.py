@@ -24,6 +24,14 @@ def test_what_is_written_reads_back_equal(tmp_path):
     assert MobileNet.load(tmp_path / "config.toml") == config
 
 
+def test_the_flags_give_the_options_back():
+    config = MobileNet(
+        data="my photos", family="v2", accelerate=("xla", "mixed_precision"), quiet=True
+    )
+    assert MobileNet.parse(config.to_flags()) == config
+    assert MobileNet().to_flags() == []
+
+
 def test_a_technique_may_be_a_table(tmp_path):
     (tmp_path / "a.toml").write_text(
         '[techniques.mixed_precision]\ndtype = "float16"\n[techniques.xla]\n'

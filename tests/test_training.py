@@ -1,6 +1,7 @@
 """Training: plain Keras to the letter, reproducible, measured, and stopped with grace."""
 
 import dataclasses
+import json
 
 import keras
 import numpy as np
@@ -76,6 +77,14 @@ def test_ctrl_c_ends_the_training_early_and_keeps_what_was_done(job):
     assert len(measurement.epochs) == 1
     assert measurement.metrics == {}
     assert model.optimizer.iterations == 8
+
+
+def test_a_loss_that_is_not_a_number_is_said_and_stored_as_null(job, tmp_path):
+    _, measurement = tfaccel.train(dataclasses.replace(job, rate=1e30))
+    assert measurement.first_bad_epoch == 0
+    measurement.save(tmp_path / "m.json")
+    stored = json.loads((tmp_path / "m.json").read_text(), parse_constant=pytest.fail)
+    assert stored["epochs"][1]["loss"] is None
 
 
 def test_a_batch_larger_than_the_data_is_refused(job):

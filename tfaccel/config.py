@@ -95,6 +95,24 @@ class Config(Options):
         """Return the options, but for the place of the run, as TOML that `load` reads back."""
         return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, exclude={"out"}))
 
+    def to_flags(self) -> list[str]:
+        """Return the flags that give these options, without those at their defaults.
+
+        >>> Config(epochs=3, quiet=True, accelerate=("xla",)).to_flags()
+        ['--epochs', '3', '--accelerate', 'xla', '--quiet']
+        """
+        flags: list[str] = []
+        for name, field in type(self).model_fields.items():
+            value, flag = getattr(self, name), "--" + name.replace("_", "-")
+            if value == field.default:
+                continue
+            if isinstance(value, bool):
+                flags.append(flag if value else flag.replace("--", "--no-", 1))
+            else:
+                values = value if isinstance(value, tuple) else (value,)
+                flags += [flag, *map(str, values)]
+        return flags
+
 
 def _word(name: str, options: dict[str, Any]) -> str:
     """Return the command-line form of one technique.

@@ -33,7 +33,7 @@ def main(kind: type[C], job: Callable[[C], Job]) -> None:
         print(error, file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
-        print("Stopped before the training began; nothing was kept.", file=sys.stderr)
+        print("Stopped by Ctrl-C; what was written so far stays.", file=sys.stderr)
         code = 130
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -66,7 +66,7 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
     todo = job(config)
     plan.apply(todo).check()
     place = RunDir.create(config, recipe_name(type(config)))
-    place.describe(config, ["python", "-m", _module(type(config)), *sys.argv[1:]], host)
+    place.describe(config, _module(type(config)), host)
     screen.log_to(place.log)
     _announce(screen, host, plan, todo)
     source, broken = audit(todo.source, screen.track)
@@ -89,6 +89,11 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
     with write_aside(place.model) as aside:
         model.save(aside)
     measurement.save(place.measurement)
+    if (bad := measurement.first_bad_epoch) is not None:
+        screen.print(
+            f"caution  the loss is not a number from epoch {bad + 1} on: the weights are lost; "
+            "try a smaller learning rate"
+        )
     if measurement.is_complete:
         screen.print(summary(measurement, startup_s=startup_s, total_s=_process_s()))
     else:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import itertools
 import json
 import shlex
 from pathlib import Path
@@ -24,10 +25,9 @@ class RunDir:
         Raises:
             UsageError: it holds something already, or cannot be written.
         """
-        now = datetime.datetime.now().astimezone()
-        root = config.out or Path("runs") / recipe / f"{now:%Y-%m-%d_%H-%M-%S}"
+        root = config.out or _free(Path("runs") / recipe)
         try:
-            root.mkdir(parents=True, exist_ok=config.out is not None)
+            root.mkdir(parents=True, exist_ok=True)
             if any(root.iterdir()):
                 raise UsageError(f"{root} is not empty; choose another folder with --out.")
             (root / "checkpoints").mkdir()
@@ -38,10 +38,11 @@ class RunDir:
             ) from None
         return cls(root)
 
-    def describe(self, config: Config, command: list[str], host: Host) -> None:
+    def describe(self, config: Config, module: str, host: Host) -> None:
         """Write down what is run, how to run it again, and on which machine."""
-        again = f"# python -m {command[2]} --config {self.root / 'config.toml'}\n"
-        (self.root / "command.txt").write_text(shlex.join(command) + "\n")
+        command = ["python", "-m", module]
+        again = f"# {shlex.join([*command, '--config', str(self.root / 'config.toml')])}\n"
+        (self.root / "command.txt").write_text(shlex.join([*command, *config.to_flags()]) + "\n")
         (self.root / "config.toml").write_text(again + config.to_toml())
         (self.root / "host.json").write_text(json.dumps(dataclasses.asdict(host), indent=1) + "\n")
 
@@ -74,3 +75,10 @@ class RunDir:
     def model(self) -> Path:
         """The trained model, as Keras saves it."""
         return self.root / "model.keras"
+
+
+def _free(parent: Path) -> Path:
+    """Return a folder named by date and time that is not there yet."""
+    now = f"{datetime.datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
+    names = itertools.chain([now], (f"{now}_{i}" for i in itertools.count(2)))
+    return next(parent / name for name in names if not (parent / name).exists())

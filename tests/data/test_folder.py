@@ -158,6 +158,15 @@ def test_a_folder_that_cannot_be_trained_on_is_refused_in_one_sentence(photos, c
     assert "\n" not in str(caught.value)
 
 
+def test_validation_may_lack_a_class(photos, tmp_path):
+    shutil.copytree(photos, tmp_path / "set" / "train")
+    shutil.copytree(photos / "light", tmp_path / "set" / "val" / "light")
+    assert np.bincount(opened(tmp_path / "set").validation.labels).tolist() == [0, 30]
+    shutil.rmtree(tmp_path / "set" / "val" / "light")
+    with pytest.raises(UsageError, match="val has no image"):
+        opened(tmp_path / "set")
+
+
 def test_a_class_that_training_lacks_is_refused(photos, tmp_path):
     shutil.copytree(photos, tmp_path / "set" / "train")
     shutil.copytree(photos, tmp_path / "set" / "val")

@@ -12,7 +12,8 @@ from tfaccel.data.split import split
 from tfaccel.errors import UsageError
 from tfaccel.job import Source
 
-ENDINGS = {".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp"}
+KINDS = ("jpg", "jpeg", "png", "gif", "bmp", "webp")
+ENDINGS = {f".{kind}" for kind in KINDS}
 HELD_OUT_SHARE = 0.1
 
 
@@ -46,6 +47,10 @@ def folder(root: Path, *, size: int) -> Source:
             f"{parts['train']} holds one class only, {classes[0]!r}; a classifier needs two."
         )
     found = {name: _read(path, classes, size) for name, path in parts.items()}
+    if empty := [classes[i] for i in range(len(classes)) if i not in found["train"].labels]:
+        raise UsageError(
+            f"The class folder {parts['train'] / empty[0]} has no image ({', '.join(KINDS)})."
+        )
     return _source(root, classes, found)
 
 
@@ -79,11 +84,10 @@ def _read(part: Path, classes: Sequence[str], size: int) -> Images:
     labels: list[int] = []
     for label, name in enumerate(classes):
         of_class = _images(part / name)
-        if not of_class:
-            kinds = ", ".join(sorted(ending[1:] for ending in ENDINGS))
-            raise UsageError(f"The class folder {part / name} has no image ({kinds}).")
         files += of_class
         labels += [label] * len(of_class)
+    if not files:
+        raise UsageError(f"{part} has no image ({', '.join(KINDS)}).")
     paths = tf.constant(files)
     return Images(
         names=files,

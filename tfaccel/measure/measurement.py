@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,12 @@ class Measurement:
     metrics: Mapping[str, float]  # of the best weights, on the test examples
     epochs: tuple[Mapping[str, float], ...]  # the metrics at the end of each
 
+    @property
+    def first_bad_epoch(self) -> int | None:
+        """Return the first epoch, from 0, whose loss is not a finite number, or None."""
+        losses = [epoch.get("loss", 0.0) for epoch in self.epochs]
+        return next((i for i, loss in enumerate(losses) if not math.isfinite(loss)), None)
+
     def __str__(self) -> str:
         """Return one line."""
         if self.step is None or self.examples_per_s is None:
@@ -53,4 +60,18 @@ class Measurement:
     def save(self, path: Path) -> None:
         """Write as JSON."""
         with write_aside(path) as aside:
-            aside.write_text(json.dumps(dataclasses.asdict(self), indent=1, default=str) + "\n")
+            aside.write_text(json.dumps(_plain(dataclasses.asdict(self)), indent=1) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can say: null stands for a number that is not finite."""
+    match value:
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case float():
+            return value if math.isfinite(value) else None
+        case None | bool() | int() | str():
+            return value
+    return str(value)
