@@ -29,7 +29,7 @@ class TrainingProgress(keras.callbacks.Callback):
             disable=not self._is_live,
         )
         self._task: TaskID | None = None
-        self._epoch = self._done = 0
+        self._epoch = self._done = self._untimed = 0
         self._shown_s = self._trained_s = self._train_begin_s = self._run_begin_s = 0.0
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
@@ -41,23 +41,24 @@ class TrainingProgress(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Start to count an epoch's steps."""
-        self._epoch, self._done = epoch, 0
+        self._epoch, self._done, self._untimed = epoch, 0, 0
         self._train_begin_s = time.perf_counter()
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Bring the bar up to date, if it is time."""
-        self._done = batch + 1
         now = time.perf_counter()
+        if self._epoch == self._done == 0:  # the first call compiles: it is no rate
+            self._untimed, self._train_begin_s = batch + 1, now
+        self._done = batch + 1
         if self._is_live and now - self._shown_s >= REFRESH_S:
             self._shown_s = now
             steps, epochs = self.params["steps"], self.params["epochs"]
-            rate = self._done * self._batch_size / (now - self._train_begin_s)
             assert self._task is not None
             self._bar.update(
                 self._task,
                 completed=self._epoch * steps + self._done,
                 description=f"epoch {self._epoch + 1}/{epochs} step {self._done}/{steps}",
-                text=f"{_metrics(logs)} {rate:,.0f} examples/s",
+                text=f"{_metrics(logs)}  {self._rate(now - self._train_begin_s)}",
             )
 
     def on_test_begin(self, logs: dict[str, Any] | None = None) -> None:
@@ -70,10 +71,14 @@ class TrainingProgress(keras.callbacks.Callback):
         epochs = self.params["epochs"]
         left_s = (time.perf_counter() - self._run_begin_s) / (epoch + 1) * (epochs - epoch - 1)
         self._screen.print(
-            f"epoch {epoch + 1:>{len(str(epochs))}}/{epochs}  {_metrics(logs)}  "
-            f"{self._done * self._batch_size / trained_s:,.0f} examples/s"
+            f"epoch {epoch + 1:>{len(str(epochs))}}/{epochs}  {_metrics(logs)}"
+            f"  {self._rate(trained_s)}"
             + (f"  {_clock(left_s)} left" if epoch + 1 < epochs else "")
         )
+
+    def _rate(self, seconds: float) -> str:
+        examples = (self._done - self._untimed) * self._batch_size
+        return f"{examples / seconds:,.0f} examples/s"
 
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Take the bar away."""
@@ -83,14 +88,12 @@ class TrainingProgress(keras.callbacks.Callback):
 def _metrics(logs: dict[str, Any] | None) -> str:
     """Return the loss and accuracies in one line.
 
-    >>> _metrics({"loss": 0.51234, "val_accuracy": 0.9})
-    'loss 0.512  val_accuracy 0.900'
+    >>> _metrics({"accuracy": 0.8, "loss": 0.51234, "val_accuracy": 0.9})
+    'loss 0.512  accuracy 0.800  val_accuracy 0.900'
     """
-    return "  ".join(
-        f"{name} {float(value):.3f}"
-        for name, value in (logs or {}).items()
-        if "loss" in name or "acc" in name
-    )
+    shown = {k: float(v) for k, v in (logs or {}).items() if "loss" in k or "acc" in k}
+    order = sorted(shown, key=lambda name: (name.startswith("val_"), "loss" not in name))
+    return "  ".join(f"{name} {shown[name]:.3f}" for name in order)
 
 
 def _clock(seconds: float) -> str:
