@@ -15,11 +15,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
 
-def measure(recipe: str, seed: int, options: list[str]) -> dict[str, object]:
+def measure(recipe: str, seed: int, options: list[str]) -> dict[str, Any]:
     """Run the recipe once; return its wall clock, the load before it, and its measurement."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
