@@ -6,6 +6,7 @@ RUN useradd --create-home --uid 1000 trainer
 RUN mkdir /data /runs && chown trainer /data /runs
 COPY setup.cfg pyproject.toml README.md LICENSE /app/
 COPY tfaccel /app/tfaccel
+WORKDIR /
 VOLUME ["/data", "/runs"]
 EXPOSE 6006
 CMD ["python", "-m", "tfaccel.recipes.mobilenet"]

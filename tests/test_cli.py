@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,6 +54,25 @@ def test_a_mistake_leaves_nothing_behind(tmp_path):
     assert recipe("--batch-size", "20000", cwd=tmp_path).returncode == 2
     assert recipe("--data", "nowhere", cwd=tmp_path).returncode == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_broken_images_leave_nothing_behind_and_their_names_are_printed_as_they_are(
+    photos, tmp_path
+):
+    (photos / "dark" / "[red] :dog: [x].png").write_text("no image")
+    ran = recipe("--data", str(photos), "--batch-size", "8", "--out", str(tmp_path / "run"))
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"1 of 61 images of {photos} are broken, more than 1 %")
+    assert "[red] :dog: [x].png: Unknown image file format" in ran.stderr
+    assert not (tmp_path / "run").exists()
+    for i in range(100):
+        shutil.copy(photos / "light" / "2 ö.png", photos / "light" / f"copy {i}.png")
+    words = ["--batch-size", "16", "--epochs", "1", "--out", str(tmp_path / "run")]
+    ran = recipe("--data", str(photos), *words)
+    assert ran.returncode == 0
+    assert "skipped a broken image: " in ran.stdout
+    assert "[red] :dog: [x].png: Unknown image file format" in ran.stdout
+    assert "updates of the weights in the whole run are few" in ran.stdout
 
 
 def test_the_command_lists_what_there_is():

@@ -87,6 +87,26 @@ def test_a_loss_that_is_not_a_number_is_said_and_stored_as_null(job, tmp_path):
     assert stored["epochs"][1]["loss"] is None
 
 
+def test_without_validation_the_steps_are_timed_too(job):
+    source = dataclasses.replace(job.source, validation=None)
+    _, measurement = tfaccel.train(dataclasses.replace(job, source=source, epochs=3))
+    assert measurement.step.steps > 10
+    assert measurement.training_s > 0
+    assert measurement.is_complete
+
+
+def test_data_that_ends_early_is_no_complete_run(job):
+    short = tfaccel.from_dataset(job.source.train.ordered(8), examples=640)
+    with pytest.warns(UserWarning, match="ran out of data"):
+        _, measurement = tfaccel.train(dataclasses.replace(job, source=short))
+    assert not measurement.is_complete
+
+
+def test_a_monitor_that_no_epoch_has_is_refused(job):
+    with pytest.raises(UsageError, match="no metric 'val_lost'; did you mean val_loss"):
+        tfaccel.train(dataclasses.replace(job, monitor="val_lost"))
+
+
 def test_a_batch_larger_than_the_data_is_refused(job):
     with pytest.raises(UsageError, match="batch_size is 65, but dataset has only 64 training"):
         tfaccel.train(dataclasses.replace(job, batch_size=65))

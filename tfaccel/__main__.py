@@ -30,20 +30,20 @@ def techniques() -> None:
 
     prepare()
     host = Host.here()
-    table = _table("technique", "what it does", "options", "numbers", "here")
+    table = _table("technique", "numbers", "what it does")
     for name in techniques.names():
         kind = techniques.find(name)
         technique = kind()
-        options = "\n".join(
+        lines = [(kind.__doc__ or "").splitlines()[0]]
+        lines += [
             f"{option}={getattr(technique, option)}: {field.description}"
             for option, field in kind.model_fields.items()
-        )
+        ]
         if why := technique.unavailable(host):
-            here = f"cannot run: {why}"
+            lines.append(f"cannot run here: {why}")
         else:
-            here = technique.caution(host) or "can run"
-        what = (kind.__doc__ or "").splitlines()[0]
-        table.add_row(name, what, options, kind.numbers, here)
+            lines.append(technique.caution(host) or "can run here")
+        table.add_row(name, kind.numbers, "\n".join(lines))
     Console().print(table)
     Console().print("Numbers: what a technique does to those of plain Keras.", style="dim")
 

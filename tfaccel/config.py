@@ -41,7 +41,8 @@ class Config(Options):
     )
     accelerate: tuple[str, ...] = pydantic.Field(
         ("none",),
-        description="techniques, each NAME or NAME:OPTION=VALUE,...; none is plain Keras",
+        description="techniques, each NAME or NAME:OPTION=VALUE,..., as `tfaccel techniques` lists "
+        "them; none is plain Keras",
     )
     out: Path | None = pydantic.Field(
         None, description="run directory; by default runs/RECIPE/DATE-TIME"

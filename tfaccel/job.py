@@ -58,26 +58,34 @@ class Job:
     # From a batch of inputs and a seed [2] int64 to the augmented batch, in the graph.
     augment: "Callable[[tf.Tensor, tf.Tensor], tf.Tensor] | None" = None
     callbacks: "tuple[Callable[[], keras.callbacks.Callback], ...]" = ()
-    monitor: str = "val_loss"  # that is best when lowest if it names a loss, else highest
+    monitor: str = "val_loss"  # chooses the best epoch; highest for an accuracy or the like
     batch_size: int = 32  # examples per step, over all devices
     epochs: int = 1
+    steps_multiple: int = 1  # an epoch is cut to a multiple of so many steps
 
     def check(self) -> None:
-        """Refuse a job that has no full batch.
+        """Refuse a job that has not one step.
 
         Raises:
-            UsageError: the batch size is larger than the number of training examples.
+            UsageError: the batch size is larger than the number of training examples, or
+                an epoch has fewer steps than go into one call.
         """
         if self.batch_size > self.source.train.count:
             raise UsageError(
                 f"batch_size is {self.batch_size}, but {self.source.name} has only "
-                f"{self.source.train.count} training examples."
+                f"{self.source.train.count} training examples; choose a smaller one."
+            )
+        if not self.steps_per_epoch:
+            raise UsageError(
+                f"A call takes {self.steps_multiple} steps, but an epoch has only "
+                f"{self.source.train.count // self.batch_size}; choose fewer steps."
             )
 
     @property
     def steps_per_epoch(self) -> int:
-        """How many full batches an epoch has."""
-        return self.source.train.count // self.batch_size
+        """How many full batches an epoch has, up to the multiple asked for."""
+        batches = self.source.train.count // self.batch_size
+        return batches - batches % self.steps_multiple
 
     @property
     def batches_per_update(self) -> int:

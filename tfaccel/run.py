@@ -18,6 +18,7 @@ from tfaccel.rundir import RunDir
 from tfaccel.techniques import parse_plan
 
 C = TypeVar("C", bound=Config)
+FEW_UPDATES = 100
 
 
 def main(kind: type[C], job: Callable[[C], Job]) -> None:
@@ -35,6 +36,9 @@ def main(kind: type[C], job: Callable[[C], Job]) -> None:
     except KeyboardInterrupt:
         print("Stopped by Ctrl-C; what was written so far stays.", file=sys.stderr)
         code = 130
+    except PermissionError as error:
+        print(f"Cannot use {error.filename}: permission denied.", file=sys.stderr)
+        code = 2
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -66,10 +70,14 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
     todo = job(config)
     plan.apply(todo).check()
     place = RunDir.create(config, recipe_name(type(config)))
-    place.describe(config, _module(type(config)), host)
-    screen.log_to(place.log)
-    _announce(screen, host, plan, todo)
-    source, broken = audit(todo.source, screen.track)
+    try:
+        place.describe(config, _module(type(config)), host, todo.source.classes)
+        screen.log_to(place.log)
+        _announce(screen, host, plan, todo)
+        source, broken = audit(todo.source, screen.track)
+    except BaseException:
+        place.discard()  # nothing was trained: leave nothing behind
+        raise
     for fault in broken:
         screen.print(f"skipped a broken image: {fault}")
     startup_s = _process_s()
@@ -91,7 +99,8 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
     measurement.save(place.measurement)
     if (bad := measurement.first_bad_epoch) is not None:
         screen.print(
-            f"caution  the loss is not a number from epoch {bad + 1} on: the weights are lost; "
+            f"caution  the loss is not a number from epoch {bad + 1} on; the weights are those of "
+            f"{'the best epoch before' if bad else 'the last, and useless'}: "
             "try a smaller learning rate"
         )
     if measurement.is_complete:
@@ -127,6 +136,11 @@ def _announce(screen: Screen, host: Host, plan: Plan, job: Job) -> None:
     screen.print(f"machine  {host}")
     screen.print(f"data     {source.name}: {counts} examples, {len(source.classes)} classes")
     screen.print(f"plan     {plan if plan.techniques else 'none (plain Keras)'}")
+    if (updates := plan.apply(job).updates) < FEW_UPDATES:
+        screen.print(
+            f"caution  {updates} updates of the weights in the whole run are few to learn from; "
+            "try a smaller --batch-size or more --epochs"
+        )
     for technique in plan.techniques:
         if why := technique.caution(host):
             screen.print(f"caution  {technique.name()}: {why}")

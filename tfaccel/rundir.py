@@ -5,6 +5,8 @@ import datetime
 import itertools
 import json
 import shlex
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from tfaccel.config import Config
@@ -25,21 +27,26 @@ class RunDir:
         Raises:
             UsageError: it holds something already, or cannot be written.
         """
-        root = config.out or _free(Path("runs") / recipe)
         try:
+            root = config.out or _new(Path("runs") / recipe)
             root.mkdir(parents=True, exist_ok=True)
             if any(root.iterdir()):
                 raise UsageError(f"{root} is not empty; choose another folder with --out.")
             (root / "checkpoints").mkdir()
         except OSError as error:
             raise UsageError(
-                f"Cannot write the run directory {root}: {error.strerror}; "
+                f"Cannot write the run directory {config.out or 'runs'}: {error.strerror}; "
                 "choose another folder with --out."
             ) from None
         return cls(root)
 
-    def describe(self, config: Config, module: str, host: Host) -> None:
+    def discard(self) -> None:
+        """Remove the folder and all that the run has written there."""
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def describe(self, config: Config, module: str, host: Host, classes: Sequence[str]) -> None:
         """Write down what is run, how to run it again, and on which machine."""
+        (self.root / "classes.txt").write_text("".join(f"{name}\n" for name in classes))
         command = ["python", "-m", module]
         again = f"# {shlex.join([*command, '--config', str(self.root / 'config.toml')])}\n"
         (self.root / "command.txt").write_text(shlex.join([*command, *config.to_flags()]) + "\n")
@@ -77,8 +84,15 @@ class RunDir:
         return self.root / "model.keras"
 
 
-def _free(parent: Path) -> Path:
-    """Return a folder named by date and time that is not there yet."""
+def _new(parent: Path) -> Path:
+    """Make a folder named by date and time; with a number where another run was as quick."""
     now = f"{datetime.datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
-    names = itertools.chain([now], (f"{now}_{i}" for i in itertools.count(2)))
-    return next(parent / name for name in names if not (parent / name).exists())
+    for name in itertools.chain([now], (f"{now}_{i}" for i in itertools.count(2))):
+        try:
+            (parent / name).mkdir(parents=True)
+        except FileExistsError:
+            if not parent.is_dir():
+                raise
+        else:
+            return parent / name
+    raise AssertionError("the numbers do not end")

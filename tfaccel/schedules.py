@@ -21,7 +21,7 @@ class Cosine:
 
     def __call__(self, job: Job) -> keras.optimizers.schedules.LearningRateSchedule:
         """Return the schedule over all updates of the job."""
-        rise = round(self.warmup * job.updates)
+        rise = max(round(self.warmup * job.updates), 1 if self.warmup else 0)
         peak = self.peak * job.examples_per_update / 256
         return keras.optimizers.schedules.CosineDecay(
             0.0 if rise else peak,

@@ -1,5 +1,6 @@
 """The run itself: the one place where Keras is told anything."""
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,13 +8,13 @@ from typing import Any
 
 import keras
 
+from tfaccel.checkpoint import KeepBest
 from tfaccel.data import pipeline
-from tfaccel.host import Host
+from tfaccel.host import Host, prepare
 from tfaccel.job import Job
-from tfaccel.measure.best import KeepBest
 from tfaccel.measure.clock import StepClock
 from tfaccel.measure.measurement import Measurement
-from tfaccel.measure.memory import peak_bytes
+from tfaccel.measure.memory import peak_bytes, reset_peak
 from tfaccel.measure.profile import Profile
 from tfaccel.plan import Plan
 
@@ -32,7 +33,8 @@ def train(
 ) -> tuple[keras.Model, Measurement]:
     """Train the job's model under the plan, and measure it.
 
-    Ctrl-C ends the training early; the measurement then says `is_complete=False`.
+    Ctrl-C ends the training early; the measurement then says `is_complete=False`, as it
+    does where a dataset of your own gave fewer batches than it promised.
 
     Args:
         job: what to train, on what, and how.
@@ -44,14 +46,17 @@ def train(
         profile: a TensorBoard folder to write a profile of some steps to.
 
     Returns:
-        The model with its best weights by `job.monitor`, and what the run took.
+        The model with its best weights by `job.monitor` (the last ones where there is no
+        validation), and what the run took.
 
     Raises:
         UsageError: this machine lacks what a technique needs, or the batch size is
             larger than the number of examples.
     """
     begin = time.perf_counter()
+    prepare()
     host = Host.here()
+    reset_peak()
     plan.require(host)
     job = plan.apply(job)
     job.check()
@@ -62,10 +67,11 @@ def train(
         watching.append(Profile(profile, clock))
     with plan.scope():
         model = compiled(job)
-        epochs, is_complete = _fit(model, job, seed, watching)
+        epochs, is_interrupted = _fit(model, job, seed, watching)
         best.restore()
-        metrics, test_s = _test(model, job) if is_complete else ({}, 0.0)
+        metrics, test_s = ({}, 0.0) if is_interrupted else _test(model, job)
     step = clock.step_times()
+    has_all = clock.steps >= job.epochs * job.steps_per_epoch or model.stop_training
     return model, Measurement(
         host=host,
         plan=str(plan),
@@ -79,7 +85,7 @@ def train(
         evaluation_s=clock.evaluation_s + test_s,
         total_s=time.perf_counter() - begin,
         peak_bytes=peak_bytes(),
-        is_complete=is_complete,
+        is_complete=has_all and not is_interrupted,
         metrics=metrics,
         epochs=epochs,
     )
@@ -97,9 +103,9 @@ def compiled(job: Job) -> keras.Model:
 def _fit(
     model: keras.Model, job: Job, seed: int, callbacks: Sequence[keras.callbacks.Callback]
 ) -> tuple[tuple[dict[str, float], ...], bool]:
-    """Return the metrics of each epoch, and whether all of them were trained."""
+    """Return the metrics of each epoch, and whether Ctrl-C ended them early."""
     validation = job.source.validation
-    history = keras.callbacks.History()
+    is_interrupted = False
     try:
         model.fit(
             pipeline.training(job, seed=seed),
@@ -109,18 +115,23 @@ def _fit(
                 pipeline.evaluation(validation, batch_size=job.batch_size) if validation else None
             ),
             shuffle=False,  # the pipeline shuffles
-            callbacks=[*callbacks, history],
+            callbacks=[*callbacks],
             verbose=0,
             **job.fit_args,
         )
-        is_complete = True
-    except KeyboardInterrupt:
+    except BaseException as error:
         for callback in callbacks:  # which close their files and the profile
-            callback.on_train_end()
-        is_complete = False
-    rows = zip(*history.history.values(), strict=True)
-    names = history.history.keys()
-    return tuple(dict(zip(names, map(float, row), strict=True)) for row in rows), is_complete
+            with contextlib.suppress(Exception):
+                callback.on_train_end()
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        is_interrupted = True
+    history = model.history.history
+    rows = [
+        dict(zip(history, map(float, row), strict=True))
+        for row in zip(*history.values(), strict=True)
+    ]
+    return tuple(rows), is_interrupted
 
 
 def _test(model: keras.Model, job: Job) -> tuple[dict[str, float], float]:

@@ -1,5 +1,6 @@
 """A folder of images: read, split the same way each time, refused in one sentence."""
 
+import os
 import shutil
 
 import numpy as np
@@ -58,6 +59,9 @@ def test_given_splits_are_kept(photos, tmp_path):
     shutil.move(tmp_path / "set" / "val", tmp_path / "set" / "test")
     source = opened(tmp_path / "set")
     assert [getattr(source, s).count for s in SPLITS] == [54, 6, 60]
+    shutil.move(tmp_path / "set" / "test", tmp_path / "set" / "validation")
+    source = opened(tmp_path / "set")
+    assert (source.train.count, source.validation.count, source.test) == (60, 60, None)
 
 
 def test_the_middle_of_an_oblong_image_is_kept(tmp_path):
@@ -70,6 +74,13 @@ def test_the_middle_of_an_oblong_image_is_kept(tmp_path):
     source, _ = audited(tmp_path)
     images, _ = next(iter(source.train.ordered(2)))
     assert (images.numpy() == 200).all()
+
+
+def test_names_may_be_any_bytes(photos):
+    os.rename(photos / "dark" / "2 ö.png", os.fsencode(photos / "dark") + b"/\xff [x]\n.png")
+    source, broken = audited(photos)
+    assert broken == ()
+    assert sum(getattr(source, s).count for s in SPLITS) == 60
 
 
 def test_hidden_files_are_left_alone_and_inner_folders_are_read(photos):
@@ -148,7 +159,15 @@ def test_images_that_do_not_fit_in_memory_are_read_again_each_time(photos, how, 
         (lambda p: shutil.rmtree(p / "dark"), "one class only, 'light'"),
         (lambda p: [f.unlink() for f in (p / "dark").iterdir()], "dark has no image"),
         (lambda p: [f.unlink() for c in p.iterdir() for f in sorted(c.iterdir())[2:]], "too few"),
-        (lambda p: [(p / "train").mkdir(), shutil.move(p / "dark", p / "train")], "one class only"),
+        (
+            lambda p: [(p / "train").mkdir(), shutil.move(p / "dark", p / "train")],
+            "light beside train",
+        ),
+        (lambda p: (p / "dark").rename(p / "val"), "has val but no train"),
+        (
+            lambda p: [f.unlink() for c in p.iterdir() for f in sorted(c.iterdir())[3:]],
+            "it needs four",
+        ),
     ],
 )
 def test_a_folder_that_cannot_be_trained_on_is_refused_in_one_sentence(photos, change, sentence):

@@ -3,11 +3,10 @@
 import dataclasses
 import json
 
-import pytest
+import keras
+from xprof.convert import raw_to_tool_data
 
 import tfaccel
-
-raw_to_tool_data = pytest.importorskip("xprof.convert.raw_to_tool_data")
 
 
 def step_times_ms(folder):
@@ -24,6 +23,20 @@ def test_xprof_finds_the_steps(job, tmp_path):
     average, count = step_times_ms(tmp_path)
     assert count == 8, "of ten, XProf leaves the first and the last out"
     assert 0.05 < average < 100
+
+
+def test_ctrl_c_in_the_profile_ends_it(job, tmp_path):
+    class Stop(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if batch == 5:
+                raise KeyboardInterrupt
+
+    _, measurement = tfaccel.train(
+        dataclasses.replace(job, epochs=1), profile=tmp_path, callbacks=[Stop()]
+    )
+    assert not measurement.is_complete
+    tfaccel.train(job, profile=tmp_path / "again")
+    assert step_times_ms(tmp_path / "again")[1] == 4
 
 
 def test_a_run_too_short_for_a_profile_goes_without(job, tmp_path):

@@ -64,6 +64,7 @@ def test_the_run_directory_has_everything(name, photos, tmp_path):
 
     assert sorted(path.name for path in out.iterdir()) == [
         "checkpoints",
+        "classes.txt",
         "command.txt",
         "config.toml",
         "host.json",
@@ -79,6 +80,7 @@ def test_the_run_directory_has_everything(name, photos, tmp_path):
     stored = json.loads((out / "measurement.json").read_text())
     assert stored["metrics"] == measurement.metrics
     assert stored["host"]["tensorflow"] == json.loads((out / "host.json").read_text())["tensorflow"]
+    assert (out / "classes.txt").read_text().split() == ["dark", "light"]
     rows = list(csv.DictReader((out / "metrics.csv").open()))
     assert [float(row["val_loss"]) for row in rows] == [e["val_loss"] for e in measurement.epochs]
     assert "test accuracy" in (out / "log.txt").read_text()

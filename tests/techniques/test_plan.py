@@ -2,6 +2,7 @@
 
 import pytest
 
+import tfaccel
 from tfaccel.errors import UsageError
 from tfaccel.plan import Plan
 from tfaccel.techniques import parse_plan
@@ -42,5 +43,10 @@ def test_a_wrong_word_is_refused_in_one_sentence(words, sentence):
 
 def test_several_steps_end_with_the_epoch(job):
     assert job.steps_per_epoch == 8
-    steps = {k: StepsPerExecution(steps=k).apply(job).compile_args for k in (2, 3, 7, 100)}
-    assert [steps[k]["steps_per_execution"] for k in steps] == [2, 2, 4, 8]
+    jobs = [StepsPerExecution(steps=k).apply(job) for k in (2, 3, 7, 8)]
+    assert [changed.compile_args["steps_per_execution"] for changed in jobs] == [2, 3, 7, 8]
+    assert [changed.steps_per_epoch for changed in jobs] == [8, 6, 7, 8]
+    model, _ = tfaccel.train(job, Plan((StepsPerExecution(steps=3),)))
+    assert model.optimizer.iterations == 12
+    with pytest.raises(UsageError, match="A call takes 9 steps, but an epoch has only 8"):
+        tfaccel.train(job, Plan((StepsPerExecution(steps=9),)))

@@ -1,5 +1,6 @@
 """Data: sources one a file, and the pipeline from examples to batches."""
 
+import os
 from pathlib import Path
 
 from tfaccel.job import Source
@@ -19,4 +20,4 @@ def open_source(name: str, *, size: int) -> Source:
 
     if name == "fashion_mnist":
         return bundled.fashion_mnist(size=size)
-    return folder.folder(Path(name).expanduser(), size=size)
+    return folder.folder(Path(os.path.expanduser(name)), size=size)

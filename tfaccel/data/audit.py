@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tfaccel.data.arrays import Arrays
 from tfaccel.data.images import Images
+from tfaccel.data.tuning import untuned
 from tfaccel.errors import UsageError
 from tfaccel.host import cores, memory_bytes
 from tfaccel.job import Examples, Source
@@ -18,6 +19,7 @@ Track = Callable[[Iterable[T], int], Iterable[T]]  # shows progress over so many
 
 BATCH = 64
 MOST_BROKEN_SHARE = 0.01
+MOST_EXPLAINED = 100  # broken images of a split whose fault is looked up
 MEMORY_SHARE = 0.25  # of the machine's memory that decoded images may take
 
 
@@ -64,18 +66,20 @@ def _sound(images: Images, keep: bool, track: Track[np.ndarray]) -> tuple[Exampl
     numbers = tf.data.Dataset.range(images.count).map(
         lambda i: (i, images.image(i)), cores(), deterministic=False
     )
-    batches = numbers.ignore_errors(log_warning=False).batch(BATCH).as_numpy_iterator()
-    for index, pixels in track(batches, -(-images.count // BATCH)):
+    batches = untuned(numbers.ignore_errors(log_warning=False).batch(BATCH))
+    for index, pixels in track(batches.as_numpy_iterator(), -(-images.count // BATCH)):
         is_sound[index] = True
         if keep:
             decoded[index] = pixels
     good = np.flatnonzero(is_sound)
-    faults = [
-        f"{images.names[i]}: {_fault(images, i)}" for i in map(int, np.flatnonzero(~is_sound))
-    ]
+    broken = [int(i) for i in np.flatnonzero(~is_sound)]
+    faults = [f"{images.names[i]}: {_fault(images, i)}" for i in broken[:MOST_EXPLAINED]]
+    faults += [f"{images.names[i]}: broken" for i in broken[MOST_EXPLAINED:]]
     if not keep:
         return images.subset(good), faults
-    return Arrays(decoded[good], images.labels[good], classes=images.classes), faults
+    if len(good) < images.count:
+        decoded = decoded[good]
+    return Arrays(decoded, images.labels[good], classes=images.classes), faults
 
 
 def _fault(images: Images, index: int) -> str:

@@ -14,8 +14,8 @@ class Batches:
 
         Args:
             dataset: of (inputs, targets) or (inputs, targets, sample weights), batched.
-            count: how many examples it has. If None, as many as its batches hold, less
-                the last one where that may be a smaller one.
+            count: how many examples it has; of no interest but in training. If None, as
+                many as its batches hold, less the last one where that may be smaller.
 
         Raises:
             UsageError: the dataset is not batched, or does not know its length.
@@ -81,6 +81,6 @@ def from_dataset(
         name="dataset",
         classes=(),
         train=Batches(train, examples),
-        validation=None if validation is None else Batches(validation),
-        test=None if test is None else Batches(test),
+        validation=None if validation is None else Batches(validation, 0),
+        test=None if test is None else Batches(test, 0),
     )

@@ -12,6 +12,7 @@ from tfaccel.data.split import split
 from tfaccel.errors import UsageError
 from tfaccel.job import Source
 
+PARTS = {"train": "train", "val": "val", "validation": "val", "valid": "val", "test": "test"}
 KINDS = ("jpg", "jpeg", "png", "gif", "bmp", "webp")
 ENDINGS = {f".{kind}" for kind in KINDS}
 HELD_OUT_SHARE = 0.1
@@ -36,9 +37,7 @@ def folder(root: Path, *, size: int) -> Source:
         raise UsageError(f"There is no data set and no folder {str(root)!r}; see --data.")
     if not root.is_dir():
         raise UsageError(f"{root} is a file; --data takes a folder with one subfolder a class.")
-    parts = {name: root / name for name in ("train", "val", "test") if (root / name).is_dir()}
-    if "train" not in parts:
-        parts = {"train": root}
+    parts = _parts(root)
     classes = _subfolders(parts["train"])
     if not classes:
         raise UsageError(f"{parts['train']} has no subfolders; --data takes one subfolder a class.")
@@ -52,6 +51,19 @@ def folder(root: Path, *, size: int) -> Source:
             f"The class folder {parts['train'] / empty[0]} has no image ({', '.join(KINDS)})."
         )
     return _source(root, classes, found)
+
+
+def _parts(root: Path) -> dict[str, Path]:
+    """Return the folder of each given part: train, and optionally val and test."""
+    found = {part: root / name for name, part in PARTS.items() if (root / name).is_dir()}
+    if not found:
+        return {"train": root}
+    if "train" not in found:
+        given = ", ".join(sorted(path.name for path in found.values()))
+        raise UsageError(f"{root} has {given} but no train; put the training images into train.")
+    if other := sorted(set(_subfolders(root)) - set(PARTS)):
+        raise UsageError(f"{root} has {other[0]} beside train; only val and test may stand there.")
+    return found
 
 
 def _source(root: Path, classes: Sequence[str], found: dict[str, Images]) -> Source:
@@ -72,7 +84,7 @@ def _take(images: Images, share: float, root: Path) -> tuple[Images, Images]:
     if not len(taken):
         raise UsageError(
             f"{root} has too few images to hold some out for validation and test; "
-            "it needs five of one class at least."
+            "it needs four of one class at least."
         )
     return images.subset(rest), images.subset(taken)
 
@@ -88,7 +100,7 @@ def _read(part: Path, classes: Sequence[str], size: int) -> Images:
         labels += [label] * len(of_class)
     if not files:
         raise UsageError(f"{part} has no image ({', '.join(KINDS)}).")
-    paths = tf.constant(files)
+    paths = tf.constant([os.fsencode(file) for file in files])
     return Images(
         names=files,
         labels=np.asarray(labels, np.int64),
@@ -102,9 +114,14 @@ def _subfolders(path: Path) -> list[str]:
     return sorted(p.name for p in path.iterdir() if p.is_dir() and not p.name.startswith("."))
 
 
+def _refuse(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):  # a part may lack a class
+        raise error
+
+
 def _images(path: Path) -> list[str]:
     found = []
-    for folder, inner, files in os.walk(path):
+    for folder, inner, files in os.walk(path, onerror=_refuse):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         found += [
             os.path.join(folder, name)

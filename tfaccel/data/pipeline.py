@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from tfaccel.data.tuning import untuned
 from tfaccel.host import cores
 from tfaccel.job import Examples, Job
 
@@ -21,20 +22,9 @@ def training(job: Job, *, seed: int) -> tf.data.Dataset:
             return augment(inputs, tf.stack([tf.constant(seed, tf.int64), step])), *rest
 
         batches = batches.enumerate().map(augmented, cores())
-    return _ahead(batches)
+    return untuned(batches.prefetch(PREFETCHED))
 
 
 def evaluation(examples: Examples, *, batch_size: int) -> tf.data.Dataset:
     """Return every example once, in order; the last batch may be smaller."""
-    return _ahead(examples.ordered(batch_size))
-
-
-def _ahead(batches: tf.data.Dataset) -> tf.data.Dataset:
-    """Prepare batches ahead of the steps, with parallelism that stays as it is stated.
-
-    TensorFlow 2.21 wakes the thread that tunes parallelism once a minute, and closing the
-    dataset waits for it: up to 60 s at the end of a run.
-    """
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    return batches.prefetch(PREFETCHED).with_options(options)
+    return untuned(examples.ordered(batch_size).prefetch(PREFETCHED))

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tfaccel.measure.measurement import StepTimes
 
 # Steps are timed in windows of at least this length, with the device waited for at their
-# ends: a wait after each short step would keep the device from working ahead.
+# ends, so that reading the clock costs nothing beside them.
 WINDOW_S = 0.1
 
 
@@ -27,6 +27,7 @@ class StepClock(keras.callbacks.Callback):
         self._windows: list[tuple[float, int]] = []  # seconds, steps
         self._is_suspended = False
         self._steps = 0
+        self.steps = 0  # all of them
         self._begin = self._evaluation_begin = 0.0
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
@@ -38,11 +39,14 @@ class StepClock(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Count the steps of a call; close the window if it is long enough."""
         self._steps += self.model.steps_per_execution
+        self.steps += self.model.steps_per_execution
         if self.first_s is None or time.perf_counter() - self._begin >= WINDOW_S:
             self._close()
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Leave what lies between epochs out of the steps."""
+        """Close the last window, where no validation has; leave the rest out of the steps."""
+        if self._steps:
+            self._close()
         self._steps = 0
 
     def on_test_begin(self, logs: dict[str, Any] | None = None) -> None:

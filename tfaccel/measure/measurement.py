@@ -13,11 +13,15 @@ from tfaccel.host import Host
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StepTimes:
-    """Seconds per step after the first call, which traces and compiles."""
+    """Seconds per step after the first call, which traces and compiles.
+
+    Steps are timed one by one where they take 0.1 s or more; shorter ones are the means of
+    windows of 0.1 s.
+    """
 
     steps: int  # how many were timed
     median_s: float
-    low_s: float  # a quarter of the steps took less
+    low_s: float  # a quarter of them took less
     high_s: float  # a quarter took more
 
 
@@ -36,8 +40,8 @@ class Measurement:
     training_s: float  # all other steps, but for profiled ones
     evaluation_s: float  # validation inside the run, and the test
     total_s: float  # of all these and what is between them
-    peak_bytes: int  # of the first GPU, or of the process
-    is_complete: bool  # False where the run was stopped before its end
+    peak_bytes: int  # of the first GPU in this run, or of the process so far
+    is_complete: bool  # False where Ctrl-C or the end of the data stopped it early
     metrics: Mapping[str, float]  # of the best weights, on the test examples
     epochs: tuple[Mapping[str, float], ...]  # the metrics at the end of each
 

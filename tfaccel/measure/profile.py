@@ -1,5 +1,6 @@
 """A profile of steady steps that TensorBoard's profile page reads."""
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,18 +53,26 @@ class Profile(keras.callbacks.Callback):
         """Stop at the end of a short epoch: validation is no training step."""
         self._stop()
 
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
+        """Stop, also where the training is cut short."""
+        self._stop()
+
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Stop at the end of a short epoch."""
         self._stop()
 
     def _start(self) -> None:
+        try:
+            tf.profiler.experimental.start(str(self._log_dir))
+        except tf.errors.OpError as error:  # such as: another profiler is at work
+            warnings.warn(f"No profile is written: {error.message}", stacklevel=2)
+            self._is_done = True
+            return
         self._clock.suspend()
-        tf.profiler.experimental.start(str(self._log_dir))
         self._plain = plain = self.model.train_function
-        first = int(self.model.optimizer.iterations)
 
         def marked(iterator: Iterator[Any]) -> Any:
-            number = first + self._calls
+            number = int(self.model.optimizer.iterations)
             with tf.profiler.experimental.Trace("train", step_num=number, _r=1):
                 return plain(iterator)
 

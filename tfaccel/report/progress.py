@@ -1,4 +1,4 @@
-"""The progress of a training run: a bar on a terminal, a line an epoch elsewhere."""
+"""The progress of a training run: a line an epoch, and a bar on a terminal."""
 
 import time
 from typing import Any
@@ -8,7 +8,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 
 from tfaccel.report.screen import Screen
 
-REFRESH_S = 0.5  # reading the loss waits for the device, so it is seldom done
+REFRESH_S = 0.5
 
 
 class TrainingProgress(keras.callbacks.Callback):
@@ -78,7 +78,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
     def _rate(self, seconds: float) -> str:
         examples = (self._done - self._untimed) * self._batch_size
-        return f"{examples / seconds:,.0f} examples/s"
+        return f"{examples / seconds:,.0f} examples/s" if examples else ""
 
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Take the bar away."""

@@ -1,6 +1,7 @@
 """What a person sees while a run goes on, and the same in the run's log."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -14,6 +15,8 @@ from rich.progress import (
 )
 
 T = TypeVar("T")
+# What is printed holds the user's own names: a bracket in them is no markup.
+plain_console = partial(Console, highlight=False, markup=False, emoji=False)
 
 
 class Screen:
@@ -21,7 +24,7 @@ class Screen:
 
     def __init__(self, *, quiet: bool = False) -> None:
         """Write to the terminal, unless quiet."""
-        self.console = Console(quiet=quiet, highlight=False)
+        self.console = plain_console(quiet=quiet)
         self._log: TextIO | None = None
 
     def log_to(self, path: Path) -> None:
@@ -30,9 +33,10 @@ class Screen:
 
     def print(self, *what: RenderableType) -> None:
         """Print lines and tables."""
-        self.console.print(*what, soft_wrap=all(isinstance(w, str) for w in what))
+        is_text = all(isinstance(one, str) for one in what)
+        self.console.print(*what, soft_wrap=is_text)
         if self._log:
-            Console(file=self._log, width=120, highlight=False).print(*what)
+            plain_console(file=self._log, width=120).print(*what, soft_wrap=is_text)
             self._log.flush()
 
     def track(self, items: Iterable[T], total: int, what: str = "reading images") -> Iterator[T]:

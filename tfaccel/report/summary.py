@@ -31,7 +31,7 @@ def summary(measurement: Measurement, *, startup_s: float, total_s: float) -> Ta
         table.add_row(NAMES.get(name, name.replace("_", " ")), shown, note)
     if m.step and m.examples_per_s:
         low, high = m.batch_size / m.step.high_s, m.batch_size / m.step.low_s
-        spread = f"median; half of the steps between {low:,.0f} and {high:,.0f}"
+        spread = f"median; half of the time between {low:,.0f} and {high:,.0f}"
         table.add_row("examples per second", f"{m.examples_per_s:,.0f}", spread)
     spent = {
         "start-up": (startup_s + m.setup_s, "imports, data, building the model"),

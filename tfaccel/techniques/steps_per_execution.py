@@ -14,10 +14,10 @@ class StepsPerExecution(Technique):
 
     Spares the interpreter's share of each step: worth up to half of a step of 1 ms,
     nothing above a few ms. Callbacks see one batch for each call. Keras runs whole calls
-    only, and would train past the end of an epoch whose steps do not divide; the largest
-    divisor up to `steps` is taken.
+    only, and would train past the end of an epoch whose steps do not divide: an epoch is
+    cut to a multiple of `steps`.
 
-    Numbers: identical.
+    Numbers: identical, where an epoch is such a multiple.
     Source: https://keras.io/api/models/model_training_apis
     """
 
@@ -26,7 +26,6 @@ class StepsPerExecution(Technique):
     steps: int = pydantic.Field(8, ge=2, description="training steps per call")
 
     def apply(self, job: Job) -> Job:
-        """Set `steps_per_execution`."""
-        steps = next(k for k in range(self.steps, 0, -1) if job.steps_per_epoch % k == 0)
-        args = {**job.compile_args, "steps_per_execution": steps}
-        return dataclasses.replace(job, compile_args=args)
+        """Set `steps_per_execution`, and the multiple."""
+        args = {**job.compile_args, "steps_per_execution": self.steps}
+        return dataclasses.replace(job, compile_args=args, steps_multiple=self.steps)

@@ -6,7 +6,10 @@ from typing import Any
 import keras
 import numpy as np
 
+from tfaccel.errors import unknown
 from tfaccel.files import write_aside
+
+HIGHEST = ("acc", "auc", "precision", "recall", "f1", "iou", "r2", "dice", "similarity")
 
 
 class KeepBest(keras.callbacks.Callback):
@@ -16,19 +19,27 @@ class KeepBest(keras.callbacks.Callback):
         """Start with no weights.
 
         Args:
-            monitor: a metric of the epoch; lowest is best if it names a loss, else highest.
+            monitor: a metric of the epoch; highest is best for accuracies and the like
+                (see HIGHEST), lowest for all others.
             path: a `.keras` file to keep the model of that epoch in as well.
         """
         super().__init__()
         self.epoch: int | None = None  # the best one, from 0; None before the first
         self._monitor, self._path = monitor, path
-        self._sign = -1 if "loss" in monitor else 1
+        self._sign = 1 if any(word in monitor for word in HIGHEST) else -1
         self._score = -np.inf
         self._weights: list[np.ndarray] = []
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Keep the weights if they are the best so far; a NaN never is."""
-        value = (logs or {}).get(self._monitor)
+        """Keep the weights if they are the best so far; a NaN never is.
+
+        Raises:
+            UsageError: there was a validation, but it has no such metric.
+        """
+        metrics = logs or {}
+        if any(name.startswith("val_") for name in metrics) and self._monitor not in metrics:
+            raise unknown("metric", self._monitor, [*metrics])
+        value = metrics.get(self._monitor)
         if value is None or not self._sign * value > self._score:
             return
         self.epoch, self._score = epoch, self._sign * value
