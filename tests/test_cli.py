@@ -27,6 +27,8 @@ def recipe(*words, **args):
     [
         (["--data", "nowhere"], "There is no data set and no folder 'nowhere'"),
         (["--batch-size", "0"], "batch_size is 0, but it should be greater than or equal to 1."),
+        (["--width", "inf"], "width is inf, but it should be a finite number"),
+        (["--width", "0.01", "--out", "OUT"], "No MobileNet v1 has width 0.01"),
         (["--size", "16"], "size is 16, but it should be greater than or equal to 32."),
         (["--accelerate", "xlaa"], "There is no technique 'xlaa'; did you mean xla?"),
         (["--config", "gone.toml"], "Cannot read the config gone.toml: No such file"),
@@ -70,7 +72,7 @@ def test_broken_images_leave_nothing_behind_and_their_names_are_printed_as_they_
     words = ["--batch-size", "16", "--epochs", "1", "--out", str(tmp_path / "run")]
     ran = recipe("--data", str(photos), *words)
     assert ran.returncode == 0
-    assert "skipped a broken image: " in ran.stdout
+    assert "caution  1 broken image(s) left out:" in ran.stdout
     assert "[red] :dog: [x].png: Unknown image file format" in ran.stdout
     assert "updates of the weights in the whole run are few" in ran.stdout
 
@@ -83,6 +85,22 @@ def test_the_command_lists_what_there_is():
     assert listed.returncode == 0
     assert listed.stderr == ""
     assert all(name in listed.stdout for name in techniques.names())
+
+
+def test_a_reader_that_goes_away_does_not_end_the_run(photos, tmp_path):
+    words = f"--data '{photos}' --batch-size 8 --epochs 2 --out '{tmp_path / 'run'}'"
+    code = f"set -o pipefail; {sys.executable} -m tfaccel.recipes.mobilenet {words} | head -1"
+    ran = subprocess.run(["bash", "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("machine")
+    assert "test accuracy" in (tmp_path / "run" / "log.txt").read_text()
+
+
+def test_a_loss_that_is_never_a_number_fails_the_run(photos, tmp_path):
+    words = ["--data", str(photos), "--batch-size", "8", "--epochs", "1", "--learning-rate", "1e30"]
+    ran = recipe(*words, "--out", str(tmp_path / "run"))
+    assert ran.returncode == 1
+    assert "caution  the loss is not a number from epoch 1 on" in ran.stdout
 
 
 def test_train_is_the_recipe():
@@ -130,7 +148,7 @@ def test_ctrl_c_keeps_what_was_done_and_says_so(photos, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-@pytest.mark.parametrize("size", ["300k", "4000k", "6000k", "9000k"])
+@pytest.mark.parametrize("size", ["16k", "300k", "2500k", "4000k", "9000k"])
 def test_a_full_disk_ends_in_one_sentence_and_leaves_nothing_half_written(photos, tmp_path, size):
     disk = tmp_path / "disk"
     disk.mkdir()

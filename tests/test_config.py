@@ -63,6 +63,10 @@ def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):
         (None, "Cannot read the config"),
         ("epochs = ", "is not valid TOML"),
         ("epoch = 1", "epochs?"),
+        ("techniques = 3", "should be tables"),
+        ("[techniques]\nxla = 1", r"should be tables \[techniques.xla\]"),
+        ("[techniques.xla]\nenabled = [1, 2]", r"should be tables \[techniques.xla\]"),
+        ('accelerate = ["xla"]\n[techniques.xla]', "give one of them"),
     ],
 )
 def test_a_wrong_file_is_refused_by_name(tmp_path, content, sentence):

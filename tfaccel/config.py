@@ -14,7 +14,7 @@ from tfaccel.errors import UsageError, unknown
 class Options(pydantic.BaseModel):
     """Named values of known types that never change; what is not known is refused."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def __init__(self, **values: Any) -> None:
         """Check the values.
@@ -82,14 +82,15 @@ class Config(Options):
             UsageError: the file is missing or is not TOML, or an option is unknown.
         """
         try:
-            values = tomllib.loads(path.read_text(encoding="utf-8"))
+            values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise UsageError(f"Cannot read the config {path}: {error.strerror}.") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise UsageError(f"The config {path} is not valid TOML: {error}.") from None
         if "techniques" in values:
-            tables = values.pop("techniques")
-            values["accelerate"] = [_word(name, tables[name]) for name in tables]
+            if "accelerate" in values:
+                raise UsageError(f"{path} has accelerate and [techniques]; give one of them.")
+            values["accelerate"] = _words(values.pop("techniques"), path)
         return cls(**values)
 
     def to_toml(self) -> str:
@@ -115,14 +116,23 @@ class Config(Options):
         return flags
 
 
-def _word(name: str, options: dict[str, Any]) -> str:
-    """Return the command-line form of one technique.
+def _words(tables: Any, path: Path) -> list[str]:
+    """Return the command-line form of tables of techniques.
 
-    >>> _word("xla", {}), _word("mixed_precision", {"dtype": "float16"})
-    ('xla', 'mixed_precision:dtype=float16')
+    >>> _words({"xla": {}, "mixed_precision": {"dtype": "float16"}}, Path("a.toml"))
+    ['xla', 'mixed_precision:dtype=float16']
     """
-    pairs = ",".join(f"{key}={value}" for key, value in options.items())
-    return f"{name}:{pairs}" if pairs else name
+    words = []
+    named: dict[str, Any] = tables if isinstance(tables, dict) else {"NAME": None}
+    for name, options in named.items():
+        values = options.values() if isinstance(options, dict) else [[]]
+        if any(isinstance(value, dict | list) for value in values):
+            raise UsageError(
+                f"In {path}, techniques should be tables [techniques.{name}] of values."
+            )
+        pairs = ",".join(f"{key}={value}" for key, value in options.items())
+        words.append(f"{name}:{pairs}" if pairs else name)
+    return words
 
 
 def _take_config_flag(words: list[str]) -> tuple[list[str], Path | None]:

@@ -64,12 +64,17 @@ class Job:
     steps_multiple: int = 1  # an epoch is cut to a multiple of so many steps
 
     def check(self) -> None:
-        """Refuse a job that has not one step.
+        """Refuse a job that has not one step to train.
 
         Raises:
-            UsageError: the batch size is larger than the number of training examples, or
-                an epoch has fewer steps than go into one call.
+            UsageError: a number is below one, the batch size is larger than the number of
+                training examples, or an epoch has fewer steps than go into one call.
         """
+        if self.batch_size < 1 or self.epochs < 1:
+            raise UsageError(
+                f"batch_size is {self.batch_size} and epochs is {self.epochs}; "
+                "both must be 1 or more."
+            )
         if self.batch_size > self.source.train.count:
             raise UsageError(
                 f"batch_size is {self.batch_size}, but {self.source.name} has only "

@@ -2,6 +2,8 @@
 
 import dataclasses
 import errno
+import io
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -19,30 +21,36 @@ from tfaccel.techniques import parse_plan
 
 C = TypeVar("C", bound=Config)
 FEW_UPDATES = 100
+FULL = os.strerror(errno.ENOSPC)
 
 
 def main(kind: type[C], job: Callable[[C], Job]) -> None:
     """Run a recipe from the command line; end the process with its exit code.
 
-    0: trained to the end. 1: the machine failed (the disk is full). 2: something given
-    cannot be used. 130: stopped by Ctrl-C.
+    0: trained to the end. 1: the machine failed (the disk is full), or no epoch had a loss.
+    2: something given cannot be used. 130: stopped by Ctrl-C.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # names may hold what a terminal cannot show
     try:
         measurement = run(kind.parse(prog=f"python -m {_module(kind)}"), job)
         code = 0 if measurement.is_complete else 130
+        if measurement.first_bad_epoch == 0:
+            code = 1
     except UsageError as error:
         print(error, file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
-        print("Stopped by Ctrl-C; what was written so far stays.", file=sys.stderr)
+        print("Stopped by Ctrl-C.", file=sys.stderr)
         code = 130
     except PermissionError as error:
         print(f"Cannot use {error.filename}: permission denied.", file=sys.stderr)
         code = 2
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
+    except Exception as error:  # TensorFlow has an exception of its own for a full disk
+        if FULL not in str(error):
             raise
-        where = error.filename or "the run directory"
+        where = getattr(error, "filename", None) or "the run directory"
         print(f"The disk is full: could not write {where}; older files are whole.", file=sys.stderr)
         code = 1
     sys.exit(code)
@@ -75,25 +83,27 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
         screen.log_to(place.log)
         _announce(screen, host, plan, todo)
         source, broken = audit(todo.source, screen.track)
-    except BaseException:
+        if broken:
+            screen.print(
+                "\n  ".join([f"caution  {len(broken)} broken image(s) left out:", *broken])
+            )
+        startup_s = _process_s()
+        model, measurement = train(
+            dataclasses.replace(todo, source=source),
+            plan,
+            seed=config.seed,
+            config=config.model_dump(mode="json"),
+            callbacks=[
+                TrainingProgress(screen, batch_size=todo.batch_size),
+                keras.callbacks.CSVLogger(place.metrics),
+                keras.callbacks.TensorBoard(place.tensorboard, write_graph=False, profile_batch=0),
+            ],
+            checkpoint=place.best,
+            profile=place.tensorboard,
+        )
+    except (UsageError, KeyboardInterrupt):
         place.discard()  # nothing was trained: leave nothing behind
         raise
-    for fault in broken:
-        screen.print(f"skipped a broken image: {fault}")
-    startup_s = _process_s()
-    model, measurement = train(
-        dataclasses.replace(todo, source=source),
-        plan,
-        seed=config.seed,
-        config=config.model_dump(mode="json"),
-        callbacks=[
-            TrainingProgress(screen, batch_size=todo.batch_size),
-            keras.callbacks.CSVLogger(place.metrics),
-            keras.callbacks.TensorBoard(place.tensorboard, write_graph=False, profile_batch=0),
-        ],
-        checkpoint=place.best,
-        profile=place.tensorboard,
-    )
     with write_aside(place.model) as aside:
         model.save(aside)
     measurement.save(place.measurement)

@@ -33,9 +33,10 @@ class RunDir:
             if any(root.iterdir()):
                 raise UsageError(f"{root} is not empty; choose another folder with --out.")
             (root / "checkpoints").mkdir()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+            why = getattr(error, "strerror", None) or error
             raise UsageError(
-                f"Cannot write the run directory {config.out or 'runs'}: {error.strerror}; "
+                f"Cannot write the run directory {config.out or 'runs'}: {why}; "
                 "choose another folder with --out."
             ) from None
         return cls(root)
@@ -48,7 +49,7 @@ class RunDir:
         """Write down what is run, how to run it again, and on which machine."""
         (self.root / "classes.txt").write_text("".join(f"{name}\n" for name in classes))
         command = ["python", "-m", module]
-        again = f"# {shlex.join([*command, '--config', str(self.root / 'config.toml')])}\n"
+        again = f"# {shlex.join([*command, '--config'])} config.toml\n"
         (self.root / "command.txt").write_text(shlex.join([*command, *config.to_flags()]) + "\n")
         (self.root / "config.toml").write_text(again + config.to_toml())
         (self.root / "host.json").write_text(json.dumps(dataclasses.asdict(host), indent=1) + "\n")

@@ -69,7 +69,13 @@ def train(
         model = compiled(job)
         epochs, is_interrupted = _fit(model, job, seed, watching)
         best.restore()
-        metrics, test_s = ({}, 0.0) if is_interrupted else _test(model, job)
+        metrics: dict[str, float] = {}
+        test_s = 0.0
+        if not is_interrupted:
+            try:
+                metrics, test_s = _test(model, job)
+            except KeyboardInterrupt:
+                is_interrupted = True
     step = clock.step_times()
     has_all = clock.steps >= job.epochs * job.steps_per_epoch or model.stop_training
     return model, Measurement(
@@ -105,7 +111,7 @@ def _fit(
 ) -> tuple[tuple[dict[str, float], ...], bool]:
     """Return the metrics of each epoch, and whether Ctrl-C ended them early."""
     validation = job.source.validation
-    is_interrupted = False
+    history, is_interrupted = keras.callbacks.History(), False
     try:
         model.fit(
             pipeline.training(job, seed=seed),
@@ -115,7 +121,7 @@ def _fit(
                 pipeline.evaluation(validation, batch_size=job.batch_size) if validation else None
             ),
             shuffle=False,  # the pipeline shuffles
-            callbacks=[*callbacks],
+            callbacks=[history, *callbacks],  # first, so that no epoch is done but not counted
             verbose=0,
             **job.fit_args,
         )
@@ -126,10 +132,10 @@ def _fit(
         if not isinstance(error, KeyboardInterrupt):
             raise
         is_interrupted = True
-    history = model.history.history
+    columns = history.history
     rows = [
-        dict(zip(history, map(float, row), strict=True))
-        for row in zip(*history.values(), strict=True)
+        dict(zip(columns, map(float, row), strict=True))
+        for row in zip(*columns.values(), strict=True)
     ]
     return tuple(rows), is_interrupted
 

@@ -43,7 +43,7 @@ def _batch_size(dataset: tf.data.Dataset) -> tuple[int, bool]:
     if all(shape.rank and shape[0] is not None for shape in shapes):
         sizes, is_static = {shape[0] for shape in shapes}, True
     else:
-        first = tf.nest.flatten(next(iter(dataset)))
+        first = tf.nest.flatten(next(iter(dataset), ()))
         sizes, is_static = {tuple(tf.shape(part).numpy())[:1] for part in first}, False
         sizes = {size[0] if size else 0 for size in sizes}
     if len(sizes) != 1 or 0 in sizes:

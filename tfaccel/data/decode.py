@@ -40,7 +40,8 @@ def _pillow(encoded: bytes) -> np.ndarray:
     from PIL import Image
 
     try:
-        return np.asarray(Image.open(io.BytesIO(encoded)).convert("RGB"))
+        file = io.BytesIO(np.asarray(encoded).item())  # an array where the call is eager
+        return np.asarray(Image.open(file).convert("RGB"))
     except OSError:
         # A ValueError is an error that a dataset can skip.
         raise ValueError("this BMP image cannot be read") from None

@@ -1,6 +1,7 @@
 """A folder of images with one subfolder a class."""
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -114,6 +115,14 @@ def _subfolders(path: Path) -> list[str]:
     return sorted(p.name for p in path.iterdir() if p.is_dir() and not p.name.startswith("."))
 
 
+def _may_be_read(path: str) -> bool:
+    """Return whether a path is a file, or a dangling link, which is named as broken later."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return True
+
+
 def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):  # a part may lack a class
         raise error
@@ -126,6 +135,8 @@ def _images(path: Path) -> list[str]:
         found += [
             os.path.join(folder, name)
             for name in sorted(files)
-            if not name.startswith(".") and os.path.splitext(name)[1].lower() in ENDINGS
+            if not name.startswith(".")
+            and os.path.splitext(name)[1].lower() in ENDINGS
+            and _may_be_read(os.path.join(folder, name))
         ]
     return found

@@ -83,6 +83,9 @@ class Profile(keras.callbacks.Callback):
             return
         self.model.train_function, self._plain = self._plain, None
         tf.test.experimental.sync_devices()
-        tf.profiler.experimental.stop()
         self._is_done = True
+        try:
+            tf.profiler.experimental.stop()
+        except tf.errors.OpError as error:  # such as: the disk is full
+            warnings.warn(f"No profile is written: {error.message}", stacklevel=2)
         self._clock.resume()

@@ -2,9 +2,16 @@
 
 import keras
 
+from tfaccel.errors import UsageError
+
 
 def image_input(size: int) -> tuple[keras.KerasTensor, keras.KerasTensor]:
     """Return the input [batch, size, size, 3] uint8, and its pixels scaled to -1..1."""
+    if keras.config.image_data_format() != "channels_last":
+        raise UsageError(
+            "Keras is set to channels_first (in ~/.keras/keras.json?), which these models cannot "
+            "take; set it to channels_last."
+        )
     inputs = keras.Input((size, size, 3), dtype="uint8", name="image")
     return inputs, keras.layers.Rescaling(1 / 127.5, offset=-1.0, name="scale")(inputs)
 

@@ -50,7 +50,10 @@ def mobilenet(
     if classes < 2:
         raise UsageError(f"classes is {classes}; a classifier needs 2 or more.")
     inputs, pixels = image_input(size)
-    body = _body(family)(input_tensor=pixels, include_top=False, weights=None, alpha=width)
+    try:
+        body = _body(family)(input_tensor=pixels, include_top=False, weights=None, alpha=width)
+    except ValueError as error:  # such as a layer left without a channel
+        raise UsageError(f"No MobileNet {family} has width {width}: {error}") from None
     model = with_head(
         inputs, body.output, classes=classes, dropout=dropout, name=f"mobilenet_{family}"
     )

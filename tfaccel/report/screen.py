@@ -1,5 +1,7 @@
 """What a person sees while a run goes on, and the same in the run's log."""
 
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,8 +17,19 @@ from rich.progress import (
 )
 
 T = TypeVar("T")
+
+
+class _Console(Console):
+    """A console whose reader may go away, as `head` does, without ending the run."""
+
+    def on_broken_pipe(self) -> None:
+        """Print no more."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 # What is printed holds the user's own names: a bracket in them is no markup.
-plain_console = partial(Console, highlight=False, markup=False, emoji=False)
+plain_console = partial(_Console, highlight=False, markup=False, emoji=False)
 
 
 class Screen:
