@@ -1,3 +1,4 @@
+from .comparing.rounds import compare as compare
 from .config import Config as Config
 from .data import open_source as open_source
 from .data.dataset import from_dataset as from_dataset

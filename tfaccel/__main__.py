@@ -1,9 +1,9 @@
 """The `tfaccel` command: what there is, and how to run it."""
 
 import importlib
-import pkgutil
 import runpy
 import sys
+from functools import partial
 from typing import Annotated
 
 import tyro
@@ -11,13 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 import tfaccel
-from tfaccel.errors import UsageError, unknown
+from tfaccel.errors import UsageError
 
 
 def recipes() -> None:
     """List the recipes, with the command that runs each."""
+    from tfaccel import recipes
+
     table = _table("recipe", "what it trains", "command")
-    for name in recipe_names():
+    for name in recipes.names():
         doc = importlib.import_module(f"tfaccel.recipes.{name}").__doc__ or ""
         table.add_row(name, doc.splitlines()[0], f"python -m tfaccel.recipes.{name}")
     Console().print(table)
@@ -54,7 +56,16 @@ def train(recipe: Annotated[str, tyro.conf.Positional]) -> None:
     Args:
         recipe: its name, as `tfaccel recipes` lists it, then its own options.
     """
-    _run_recipe(recipe, [])
+    _train(recipe, [])
+
+
+def compare(recipe: Annotated[str, tyro.conf.Positional]) -> None:
+    """Measure plans side by side on a recipe; `tfaccel compare RECIPE --help` says how.
+
+    Args:
+        recipe: its name, as `tfaccel recipes` lists it, then the options.
+    """
+    _compare(recipe, [])
 
 
 def main() -> None:
@@ -62,9 +73,11 @@ def main() -> None:
     try:
         match sys.argv[1:]:
             case ["train", str(recipe), *options] if not recipe.startswith("-"):
-                _run_recipe(recipe, options)
+                _train(recipe, options)
+            case ["compare", str(recipe), *options] if not recipe.startswith("-"):
+                _compare(recipe, options)
             case _:
-                commands = {f.__name__: f for f in (recipes, techniques, train)}
+                commands = {f.__name__: f for f in (recipes, techniques, train, compare)}
                 tyro.extras.subcommand_cli_from_dict(
                     commands, prog="tfaccel", description=tfaccel.__doc__
                 )
@@ -73,18 +86,24 @@ def main() -> None:
         sys.exit(2)
 
 
-def recipe_names() -> list[str]:
-    """Return the name of every recipe."""
+def _train(name: str, options: list[str]) -> None:
     from tfaccel import recipes
 
-    return sorted(module.name for module in pkgutil.iter_modules(recipes.__path__))
-
-
-def _run_recipe(name: str, options: list[str]) -> None:
-    if name not in recipe_names():
-        raise unknown("recipe", name, recipe_names())
+    recipes.check(name)
     sys.argv = [name, *options]
     runpy.run_module(f"tfaccel.recipes.{name}", run_name="__main__", alter_sys=True)
+
+
+def _compare(name: str, words: list[str]) -> None:
+    from tfaccel import recipes
+    from tfaccel.comparing.command import CompareOptions, compare_and_print
+
+    kind, job = recipes.find(name)
+    prog = f"tfaccel compare {name}"
+    options, rest = tyro.cli(CompareOptions, args=words, prog=prog, return_unknown_args=True)
+    config = kind.parse(rest, prog=prog)
+    work = " ".join([name, *config.to_flags()])
+    sys.exit(compare_and_print(options, partial(job, config), work))
 
 
 def _table(*columns: str) -> Table:

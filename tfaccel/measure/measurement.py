@@ -64,16 +64,18 @@ class Measurement:
     def save(self, path: Path) -> None:
         """Write as JSON."""
         with write_aside(path) as aside:
-            aside.write_text(json.dumps(_plain(dataclasses.asdict(self)), indent=1) + "\n")
+            aside.write_text(json.dumps(plain(self), indent=1) + "\n")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return what JSON can say: null stands for a number that is not finite."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
     match value:
         case dict():
-            return {key: _plain(item) for key, item in value.items()}
+            return {key: plain(item) for key, item in value.items()}
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [plain(item) for item in value]
         case float():
             return value if math.isfinite(value) else None
         case None | bool() | int() | str():

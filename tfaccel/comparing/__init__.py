@@ -1,0 +1,1 @@
+"""Plans side by side, each measured in fresh processes, in turn."""

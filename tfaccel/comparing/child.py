@@ -1,0 +1,59 @@
+"""The fresh process that measures one plan once: python -m tfaccel.comparing.child FILE."""
+
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tfaccel.host import prepare
+from tfaccel.job import Job
+from tfaccel.measure.trial import Trial
+from tfaccel.plan import Plan
+
+
+def measure(make_job: Callable[[], Job], plan: Plan, *, steps: int, seed: int) -> Trial:
+    """Train so many steps under the plan, in this process.
+
+    Raises:
+        ArithmeticError: the loss is not a number.
+    """
+    from tfaccel.data.audit import audit
+    from tfaccel.data.limited import limited
+    from tfaccel.training import train
+
+    job = make_job()
+    source, _ = audit(job.source, lambda items, total: items)
+    job = limited(dataclasses.replace(job, source=source), steps)
+    _, measured = train(job, plan, seed=seed)
+    if measured.step is None:
+        raise RuntimeError("the steps were too short to time; give it more work")
+    if measured.first_bad_epoch is not None:
+        raise ArithmeticError("the loss is not a number")
+    return Trial(
+        step_s=measured.step.median_s,
+        first_step_s=measured.first_step_s,
+        examples_per_s=measured.examples_per_s or 0.0,
+        peak_bytes=measured.peak_bytes,
+        cpu_s=time.process_time(),
+        wall_s=measured.total_s,
+        loss=measured.epochs[-1]["loss"],
+    )
+
+
+def main(folder: Path) -> None:
+    """Read the order from the folder, measure, and write the trial or the failure there."""
+    prepare()
+    import cloudpickle
+
+    try:
+        order = cloudpickle.loads((folder / "order.pickle").read_bytes())
+        answer = dataclasses.asdict(measure(**order))
+    except Exception as error:  # whatever it is, it is the row's failure
+        answer = {"failure": f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"}
+    (folder / "answer.json").write_text(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
