@@ -1,0 +1,1 @@
+"""Benchmarks: scripts that anyone can run again, and their stored results."""

@@ -47,6 +47,8 @@ def main(folder: Path) -> None:
     prepare()
     import cloudpickle
 
+    # The parent may have found the job's own modules in other places.
+    sys.path[:] = json.loads((folder / "path.json").read_text())
     try:
         order = cloudpickle.loads((folder / "order.pickle").read_bytes())
         answer = dataclasses.asdict(measure(**order))

@@ -4,8 +4,10 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import pydantic
+import tyro
 from rich.console import Console
 
 from tfaccel import techniques
@@ -37,7 +39,9 @@ class CompareOptions(Options):
     budget: str = pydantic.Field(
         "5m", pattern=r"^\d+(\.\d+)?[smh]?$", description="time for everything, such as 90s or 5m"
     )
-    json_file: Path | None = pydantic.Field(None, description="write everything measured here")
+    json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = pydantic.Field(
+        None, description="write everything measured to this file"
+    )
     fail_if_slower: bool = pydantic.Field(
         False, description="exit with code 3 if a plan is slower than the first, or fails"
     )

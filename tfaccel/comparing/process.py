@@ -31,6 +31,7 @@ def run_trial(make_job: Callable[[], Job], plan: Plan, *, steps: int, seed: int)
         folder = Path(name)
         order = {"make_job": make_job, "plan": plan, "steps": steps, "seed": seed}
         (folder / "order.pickle").write_bytes(_pickled(order))
+        (folder / "path.json").write_text(json.dumps(sys.path))
         load = OtherLoad()
         with (folder / "stderr").open("wb") as stderr:
             command = [sys.executable, "-m", "tfaccel.comparing.child", name]
