@@ -39,6 +39,9 @@ class Config(Options):
     seed: int = pydantic.Field(
         0, ge=0, lt=2**31, description="seed of the weights, the order and the augmentation"
     )
+    deterministic: bool = pydantic.Field(
+        False, description="the same loss curve to the bit for the same seed; may cost speed"
+    )
     accelerate: tuple[str, ...] = pydantic.Field(
         ("none",),
         description="techniques, each NAME or NAME:OPTION=VALUE,..., as `tfaccel techniques` lists "

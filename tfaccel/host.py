@@ -108,6 +108,21 @@ def _stderr_kept() -> Iterator[None]:
             os.close(screen)
 
 
+def make_deterministic() -> None:
+    """Have TensorFlow give the same bits for the same seed; before its first operation.
+
+    On a GPU, with its deterministic kernels. On a CPU those are not enough: with several
+    operations at a time, the sums inside oneDNN's convolutions come in another order each
+    time, so one operation runs at a time, still on all cores.
+    """
+    import tensorflow as tf
+
+    if tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.enable_op_determinism()
+    else:
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+
+
 def cores() -> int:
     """Count the cores this process may use, a container's limit included."""
     try:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tfaccel.config import Config
 from tfaccel.errors import UsageError
-from tfaccel.host import Host, prepare
+from tfaccel.host import Host, make_deterministic, prepare
 from tfaccel.job import Job
 from tfaccel.measure.measurement import Measurement
 from tfaccel.plan import Plan
@@ -65,6 +65,8 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
     screen = Screen(quiet=config.quiet)
     plan = parse_plan(config.accelerate)
     prepare()
+    if config.deterministic:
+        make_deterministic()
     import keras
 
     from tfaccel.data.audit import audit

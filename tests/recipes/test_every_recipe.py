@@ -136,6 +136,18 @@ def test_a_run_directory_is_never_overwritten(name, photos, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
+def test_deterministic_runs_are_equal_to_the_bit_at_the_real_size(name, tmp_path):
+    curves = []
+    for out in ("a", "b"):
+        command = [sys.executable, "-m", f"tfaccel.recipes.{name}", "--epochs", "1", "--width"]
+        command += ["0.25", "--deterministic", "--quiet", "--out", str(tmp_path / out)]
+        subprocess.run(command, check=True)
+        curves.append((tmp_path / out / "metrics.csv").read_text())
+    assert curves[0] == curves[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
 def test_smoke_preset_runs_from_the_command_line(name, tmp_path):
     command = [sys.executable, "-m", f"tfaccel.recipes.{name}"]
     options = ["--config", str(ROOT / name / "smoke.toml"), "--out", str(tmp_path / "run")]
