@@ -7,17 +7,25 @@ Writes benchmarks/results/honesty.json.
 
 import argparse
 import dataclasses
-import json
-from pathlib import Path
 from typing import Any
 
 import tfaccel
 from benchmarks.planted import Planted, make_job
+from benchmarks.storing import RESULTS, store
 from tfaccel.host import prepare
-from tfaccel.measure.measurement import plain
 from tfaccel.plan import Plan
 
-RESULTS = Path(__file__).parent / "results" / "honesty.json"
+
+def said(found: tfaccel.Comparison) -> dict[str, Any]:
+    """Return what a comparison of two plans says, and how calm the machine was."""
+    trials = [trial for row in found.rows for trial in row.trials.values()]
+    return {
+        **dataclasses.asdict(found.speed(found.rows[1])),  # type: ignore[type-var]
+        "verdict": found.verdict(found.rows[1]),
+        "rounds": len(found.rows[1].trials),
+        "disturbed": sum(trial.is_disturbed for trial in trials),
+        "base_step_s": found.rows[0].median("step_s"),
+    }
 
 
 def main() -> None:
@@ -30,33 +38,26 @@ def main() -> None:
     same: list[dict[str, Any]] = []
     for run in range(args.runs):
         found = tfaccel.compare(make_job, [Plan(), Plan()], budget_s=args.budget)
-        speed = found.speed(found.rows[1])
-        assert speed is not None
-        same.append({**dataclasses.asdict(speed), "verdict": speed.verdict})
+        same.append(said(found))
         print(f"the same plan twice, run {run + 1}: {same[-1]}", flush=True)
     called = sum(one["verdict"] != "no difference" for one in same)
     print(f"{called} of {len(same)} called a difference; 95 % confidence allows 1 in 20")
+    base_s = found.rows[0].median("step_s")
     planted = []
-    base_s = 0.0
     for share in (0.05, 0.2, 1.0):
-        if not base_s:
-            probe = tfaccel.compare(make_job, [Plan(), Plan()], budget_s=0.0)
-            base_s = probe.rows[0].median("step_s")
         slow = Plan((Planted(seconds=share * base_s),))
         found = tfaccel.compare(make_job, [Plan(), slow], budget_s=2 * args.budget)
-        speed = found.speed(found.rows[1])
-        assert speed is not None
-        row = {"planted": 1 / (1 + share), **dataclasses.asdict(speed), "verdict": speed.verdict}
+        # Of the base as it was in this comparison, not in the one before.
+        true_s = found.rows[0].median("step_s")
+        row = {"planted_speed": true_s / (true_s + share * base_s), **said(found)}
         planted.append({"share": share, **row})
         print(f"planted {share:.0%} of a step: {planted[-1]}", flush=True)
-    RESULTS.parent.mkdir(exist_ok=True)
-    stored = {
-        "host": plain(tfaccel.Host.here()),
-        "same_plan_called_different": called,
-        "same_plan": same,
-        "planted": planted,
-    }
-    RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+    store(
+        RESULTS / "honesty.json",
+        same_plan_called_different=called,
+        same_plan=same,
+        planted=planted,
+    )
 
 
 if __name__ == "__main__":

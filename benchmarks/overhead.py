@@ -8,22 +8,18 @@ and nothing else. Writes benchmarks/results/overhead.json.
 
 import argparse
 import dataclasses
-import json
 import time
-from pathlib import Path
 
 import keras
 
 import tfaccel
 from benchmarks.planted import make_job
+from benchmarks.storing import RESULTS, store
 from tfaccel.data import pipeline
 from tfaccel.data.limited import limited
 from tfaccel.host import prepare
-from tfaccel.measure.measurement import plain
 from tfaccel.measure.ratio import ratio
 from tfaccel.training import compiled
-
-RESULTS = Path(__file__).parent / "results" / "overhead.json"
 
 
 def fit_s(model: keras.Model, job: tfaccel.Job, callbacks: list[keras.callbacks.Callback]) -> float:
@@ -60,14 +56,12 @@ def main() -> None:
     found = ratio(measured, bare)
     assert found is not None
     print(f"measured / bare: {found}; step {sorted(bare)[len(bare) // 2] * 1000:.2f} ms")
-    RESULTS.parent.mkdir(exist_ok=True)
-    stored = {
-        "host": plain(tfaccel.Host.here()),
-        "measured_over_bare": dataclasses.asdict(found),
-        "bare_step_s": bare,
-        "measured_step_s": measured,
-    }
-    RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+    store(
+        RESULTS / "overhead.json",
+        measured_over_bare=dataclasses.asdict(found),
+        bare_step_s=bare,
+        measured_step_s=measured,
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Run a recipe once for each seed, in fresh processes, and store what was reached.
 
-    python benchmarks/recipe.py mobilenet --seeds 0 1 2 --name default -- --epochs 9
+    python -m benchmarks.recipe mobilenet --seeds 0 1 2 --name default -- --epochs 9
 
 Time is wall clock from the command to its end, start-up included. What follows `--` goes
 to the recipe. Writes recipes/RECIPE/results/NAME.json.
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.storing import ROOT, store
 
 
 def measure(recipe: str, seed: int, options: list[str]) -> dict[str, Any]:
@@ -56,10 +56,8 @@ def main() -> None:
         "median_examples_per_s": statistics.median(run["examples_per_s"] for run in runs),
         "runs": runs,
     }
-    path = ROOT / "recipes" / args.recipe / "results" / f"{args.name}.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(summary, indent=1) + "\n")
-    print({key: value for key, value in summary.items() if key != "runs"}, "->", path)
+    print({key: value for key, value in summary.items() if key != "runs"})
+    store(ROOT / "recipes" / args.recipe / "results" / f"{args.name}.json", **summary)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Does it pay to leave out the first halving of a MobileNet at 32 pixels?
 
-    python benchmarks/strides.py
+    python -m benchmarks.strides
 
 At 32 pixels the published net ends in a single cell. Leaving a halving out makes a step
 dearer, so that fewer epochs fit into the same time: three first epochs of each, in turn, give its
@@ -10,18 +10,15 @@ schedule that spans them. Writes recipes/mobilenet/results/strides.json.
 
 import argparse
 import dataclasses
-import json
 import statistics
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import tfaccel
+from benchmarks.storing import ROOT, store
 from tfaccel.host import prepare
 from tfaccel.models.mobilenet import mobilenet
 from tfaccel.recipes.mobilenet import MobileNet, job
-
-RESULTS = Path(__file__).parents[1] / "recipes" / "mobilenet" / "results" / "strides.json"
 
 
 def planned(config: MobileNet, unstride: int) -> tfaccel.Job:
@@ -74,15 +71,8 @@ def main() -> None:
         for unstride in epochs
     }
     print("median test accuracy by halvings left out:", medians)
-    host = dataclasses.asdict(tfaccel.Host.here())
-    stored = {
-        "medians": medians,
-        "seconds": args.seconds,
-        "step_ms": step_ms,
-        "host": host,
-        "runs": rows,
-    }
-    RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+    path = ROOT / "recipes" / "mobilenet" / "results" / "strides.json"
+    store(path, medians=medians, seconds=args.seconds, step_ms=step_ms, runs=rows)
 
 
 if __name__ == "__main__":

@@ -4,16 +4,27 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def test_the_python_in_the_readme_runs(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+TRAIN, *COMPARE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_python_in_the_readme_trains(capsys):
+    exec(compile(TRAIN, "README.md", "exec"), {})
     assert re.search(r"[\d,]+ examples/s, .* ms a step", capsys.readouterr().out)
+
+
+@pytest.mark.slow
+def test_the_python_in_the_readme_compares(capsys):
+    names = {}
+    exec(compile(TRAIN, "README.md", "exec"), names)
+    for block in COMPARE:
+        exec(compile(block, "README.md", "exec"), names)
+    assert re.search(r"steps=8: \d\.\d\d times as fast \(.* to .*\), ", capsys.readouterr().out)
 
 
 def test_the_figures_in_the_readme_are_the_stored_ones():

@@ -8,6 +8,7 @@ from .job import Examples as Examples
 from .job import Job as Job
 from .job import Source as Source
 from .measure.measurement import Measurement as Measurement
+from .measure.trial import Comparison as Comparison
 from .plan import Plan as Plan
 from .plan import Technique as Technique
 from .schedules import Cosine as Cosine

@@ -102,8 +102,9 @@ def _compare(name: str, words: list[str]) -> None:
     prog = f"tfaccel compare {name}"
     options, rest = tyro.cli(CompareOptions, args=words, prog=prog, return_unknown_args=True)
     config = kind.parse(rest, prog=prog)
-    work = " ".join([name, *config.to_flags()])
-    sys.exit(compare_and_print(options, partial(job, config), work))
+    plain = config.model_copy(update={"accelerate": ("none",)})
+    work = " ".join([name, *plain.to_flags()])
+    sys.exit(compare_and_print(options, partial(job, config), work, config.accelerate))
 
 
 def _table(*columns: str) -> Table:

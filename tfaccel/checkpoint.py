@@ -12,6 +12,11 @@ from tfaccel.files import write_aside
 HIGHEST = ("acc", "auc", "precision", "recall", "f1", "iou", "r2", "dice", "similarity")
 
 
+def better(monitor: str) -> int:
+    """Return 1 where more of a metric is better (see HIGHEST), -1 where less is."""
+    return 1 if any(word in monitor for word in HIGHEST) else -1
+
+
 class KeepBest(keras.callbacks.Callback):
     """Keeps the weights of the epoch that was best by one metric."""
 
@@ -26,7 +31,7 @@ class KeepBest(keras.callbacks.Callback):
         super().__init__()
         self.epoch: int | None = None  # the best one, from 0; None before the first
         self._monitor, self._path = monitor, path
-        self._sign = 1 if any(word in monitor for word in HIGHEST) else -1
+        self._sign = better(monitor)
         self._score = -np.inf
         self._weights: list[np.ndarray] = []
 

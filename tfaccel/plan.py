@@ -29,6 +29,11 @@ class Technique(Options):
         """Return the name on the command line: that of the file."""
         return cls.__module__.rpartition(".")[2]
 
+    @classmethod
+    def variants(cls) -> "tuple[Technique, ...]":
+        """Return what a comparison of all techniques should try of this one."""
+        return (cls(),)
+
     def unavailable(self, host: Host) -> str | None:
         """Return why this cannot run on `host`, or None."""
         return None

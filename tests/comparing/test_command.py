@@ -43,7 +43,7 @@ def test_a_wrong_budget_is_refused(text):
     [
         (["--plans", "none", "xlaa"], "There is no technique 'xlaa'; did you mean xla?"),
         (["--plans", "none"], "A comparison needs two plans or more."),
-        (["--plans", "none", "xla", "--waterfall"], "leave --plans out"),
+        (["--plans", "none", "xla", "--waterfall"], "leave --plans and --check-accuracy out"),
         (["--data", "nowhere"], "There is no data set and no folder 'nowhere'"),
     ],
 )

@@ -1,8 +1,9 @@
 """Rounds: in turn, repeated when disturbed, ended by Ctrl-C, and a crash is a row."""
 
+import numpy as np
 import pytest
 
-from tfaccel.comparing import rounds
+from tfaccel.comparing import rounds, timetable
 from tfaccel.errors import UsageError
 from tfaccel.measure.trial import Trial
 from tfaccel.techniques import parse_plan
@@ -27,11 +28,12 @@ def trial(step_s=0.1, **args):
 def asked(monkeypatch):
     """Replace the fresh process by an answer a plan; keep what was asked for."""
 
-    def install(answer):
-        calls = []
+    def install(answer, works=None):
+        calls, works = [], [] if works is None else works
 
-        def run_trial(make_job, plan, *, steps, seed):
-            calls.append((str(plan).split(":")[0], steps, seed))
+        def run_trial(make_job, plan, work):
+            calls.append((str(plan).split(":")[0], work.steps, work.seed))
+            works.append(work)
             found = answer(plan, len(calls))
             if isinstance(found, BaseException):
                 raise found
@@ -60,7 +62,7 @@ def test_plans_are_measured_in_turn_with_equal_work_and_equal_seeds(asked):
 def test_rounds_go_on_while_the_answer_is_not_clear(asked):
     asked(lambda plan, n: trial(0.1 * (1 + 0.2 * (n % 3))))
     found = compare(PLAIN, OTHER)
-    assert len(found.rows[0].trials) == rounds.MOST_ROUNDS
+    assert len(found.rows[0].trials) == timetable.MOST_ROUNDS
 
 
 def test_the_time_budget_ends_the_rounds_but_not_before_two(asked):
@@ -123,6 +125,73 @@ def test_another_loss_is_seen_beyond_the_spread_of_the_seeds(asked):
     asked(lambda plan, n: trial(loss=2.0 + 0.3 * (n % 3)))
     found = compare(PLAIN, OTHER)
     assert not found.learns_otherwise(found.rows[1])
+
+
+def test_a_plan_far_slower_is_measured_twice_and_no_more(asked):
+    noise = iter(np.random.default_rng(0).normal(1, 0.003, 99))
+    asked(lambda plan, n: trial((0.5 if plan is OTHER else 0.1) * next(noise)))
+    found = compare(PLAIN, OTHER, THIRD)
+    assert [len(row.trials) for row in found.rows] == [4, 2, 4]
+    assert found.verdict(found.rows[1]) == "slower"
+    assert found.speed(found.rows[1]).value == pytest.approx(0.2, rel=0.05)
+
+
+@pytest.mark.parametrize("noise", [0.005, 0.02, 0.05])
+def test_the_whole_rule_calls_equal_plans_different_as_seldom_as_it_says(asked, noise):
+    random = np.random.default_rng(0)
+    asked(lambda plan, n: trial(0.1 * np.exp(random.normal(0, noise))))
+    found = [compare(PLAIN, OTHER) for _ in range(1000)]
+    called = [one.verdict(one.rows[1]) != "no difference" for one in found]
+    assert np.mean(called) < 0.05 + 2 * 0.007, "0.007: the standard error of 1000 cases"
+
+
+def test_time_to_a_target_is_compared(asked):
+    works = []
+    asked(
+        lambda plan, n: trial(best=0.9, target_s=30.0 if plan is OTHER else 60.0, wall_s=90.0),
+        works,
+    )
+    found = compare(PLAIN, OTHER, target=0.87)
+    assert found.speed(found.rows[1]).value == pytest.approx(2.0)
+    assert found.verdict(found.rows[1]) == "faster"
+    assert {(work.target, work.steps) for work in works} == {(0.87, None)}
+    assert works[0].limit_s is None
+    assert {work.limit_s for work in works[1:]} == {rounds.LIMIT * 90.0}
+
+
+def test_a_plan_that_misses_the_target_is_never_faster(asked):
+    def answer(plan, n):
+        missed = plan is OTHER and n > 2
+        return trial(best=0.9, target_s=None if missed else 10.0 if plan is OTHER else 60.0)
+
+    asked(answer)
+    found = compare(PLAIN, OTHER, target=0.87)
+    assert found.verdict(found.rows[1]) == "missed"
+    assert found.missed(found.rows[1]) == 2
+    assert len(found.rows[1].trials) == 3, "two misses are enough"
+
+
+def test_a_base_that_misses_the_target_ends_it(asked):
+    asked(lambda plan, n: trial(best=0.85))
+    with pytest.raises(UsageError, match=r"The base, none, came to 0\.85 at best, not to 0\.87"):
+        compare(PLAIN, OTHER, target=0.87)
+
+
+def test_the_time_left_is_foretold(asked, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(timetable.time, "monotonic", lambda: now[0])
+
+    def answer(plan, n):
+        now[0] += 10.0
+        return trial(0.1)
+
+    asked(answer)
+    told = []
+    compare(PLAIN, OTHER, budget_s=200.0, watch=lambda *words: told.append(words))
+    assert told[0] == ("warming up: none", None, 200.0)
+    assert told[1] == ("round 1 of 4 to 12: none", None, 190.0)
+    assert told[3] == ("round 2 of 4 to 12: none", 60.0, 170.0)
+    assert told[-1][1:] == (10.0, 120.0)
 
 
 def test_one_plan_is_no_comparison():

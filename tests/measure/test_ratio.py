@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tfaccel.measure.ratio import ratio
+from tfaccel.measure.ratio import CONFIDENCE, ratio
 
 
 def share_of_false_calls(rounds, interval):
@@ -24,8 +24,8 @@ def by_bootstrap(base, other):
 
 
 @pytest.mark.parametrize("rounds", [2, 4, 8])
-def test_equal_things_are_called_different_in_a_twentieth_of_cases(rounds):
-    assert share_of_false_calls(rounds, by_ratio) == pytest.approx(0.05, abs=0.015)
+def test_equal_things_are_called_different_as_seldom_as_the_confidence_says(rounds):
+    assert share_of_false_calls(rounds, by_ratio) == pytest.approx(1 - CONFIDENCE, abs=0.012)
 
 
 def test_the_plain_bootstrap_of_few_pairs_would_call_three_times_as_many():

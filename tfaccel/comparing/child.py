@@ -9,24 +9,30 @@ from pathlib import Path
 
 from tfaccel.host import prepare
 from tfaccel.job import Job
-from tfaccel.measure.trial import Trial
+from tfaccel.measure.trial import Trial, Work
 from tfaccel.plan import Plan
 
 
-def measure(make_job: Callable[[], Job], plan: Plan, *, steps: int, seed: int) -> Trial:
-    """Train so many steps under the plan, in this process.
+def measure(make_job: Callable[[], Job], plan: Plan, work: Work) -> Trial:
+    """Train under the plan, in this process, as much as the work says.
 
     Raises:
         ArithmeticError: the loss is not a number.
     """
+    from tfaccel.comparing.target import StopAtTarget
     from tfaccel.data.audit import audit
     from tfaccel.data.limited import limited
     from tfaccel.training import train
 
     job = make_job()
     source, _ = audit(job.source, lambda items, total: items)
-    job = limited(dataclasses.replace(job, source=source), steps)
-    _, measured = train(job, plan, seed=seed)
+    job = dataclasses.replace(job, source=source)
+    stop = None
+    if work.target is not None:
+        stop = StopAtTarget(job.monitor, work.target, work.limit_s)
+    if work.steps is not None:
+        job = limited(job, work.steps)
+    _, measured = train(job, plan, seed=work.seed, callbacks=[stop] if stop else [])
     if measured.step is None:
         raise RuntimeError("the steps were too short to time; give it more work")
     if measured.first_bad_epoch is not None:
@@ -39,6 +45,10 @@ def measure(make_job: Callable[[], Job], plan: Plan, *, steps: int, seed: int) -
         cpu_s=time.process_time(),
         wall_s=measured.total_s,
         loss=measured.epochs[-1]["loss"],
+        best=stop.best if stop else None,
+        target_s=(
+            measured.first_step_s + measured.training_s if stop and stop.is_reached else None
+        ),
     )
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from tfaccel.errors import UsageError
 from tfaccel.job import Job
 from tfaccel.measure.load import OtherLoad
-from tfaccel.measure.trial import Trial
+from tfaccel.measure.trial import Trial, Work
 from tfaccel.plan import Plan
 
 
-def run_trial(make_job: Callable[[], Job], plan: Plan, *, steps: int, seed: int) -> Trial | str:
+def run_trial(make_job: Callable[[], Job], plan: Plan, work: Work) -> Trial | str:
     """Measure a plan once, in a process of its own.
 
     A process each, since compiled kernels, device memory and settings that TensorFlow
@@ -29,7 +29,7 @@ def run_trial(make_job: Callable[[], Job], plan: Plan, *, steps: int, seed: int)
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        order = {"make_job": make_job, "plan": plan, "steps": steps, "seed": seed}
+        order = {"make_job": make_job, "plan": plan, "work": work}
         (folder / "order.pickle").write_bytes(_pickled(order))
         (folder / "path.json").write_text(json.dumps(sys.path))
         load = OtherLoad()

@@ -3,7 +3,8 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from tfaccel.comparing.rounds import Watch, compare
+from tfaccel.comparing.rounds import compare
+from tfaccel.comparing.timetable import Watch
 from tfaccel.errors import UsageError
 from tfaccel.job import Job
 from tfaccel.measure.trial import Comparison
@@ -32,6 +33,13 @@ def waterfall(
     Techniques that were slower alone are left there. The others are added to plain Keras
     one at a time, the one that pays most first; then each is left out of the full plan,
     which shows what it gives beside the others.
+
+    Args:
+        make_job: returns the job, in each process.
+        techniques: to choose from; several of one kind with other options, too, of which
+            the one that pays most is taken.
+        budget_s: seconds for everything.
+        watch: told what is measured, and the seconds left.
     """
     plans = [Plan(), *(Plan((technique,)) for technique in techniques)]
     alone = compare(make_job, plans, budget_s=SHARE_ALONE * budget_s, watch=watch)
@@ -40,15 +48,22 @@ def waterfall(
         speed = alone.speed(row)
         if speed and not row.failure and speed.verdict != "slower":
             gains[technique] = speed.value
-    order = sorted(gains, key=lambda technique: -gains[technique])
-    full = _joined(order)
-    added = [Plan(full[:count]) for count in range(1, len(full) + 1)]
-    left_out = [Plan(tuple(t for t in full if t is not one)) for one in full[:-1]]
-    plans = list(dict.fromkeys([Plan(), *added, *left_out]))
+    full = _joined(sorted(gains, key=lambda technique: -gains[technique]))
     if len(full) < 2 or not alone.is_complete:
         return Waterfall(alone=alone, together=None)
+    notes = {"none": "plain Keras"}
+    plans = [Plan()]
+    for count, technique in enumerate(full, 1):
+        plans.append(Plan(full[:count]))
+        notes[str(plans[-1])] = f"+ {technique}"
+    for technique in full[:-1]:  # without the last one is a step of the way up
+        plans.append(Plan(tuple(t for t in full if t is not technique)))
+        notes.setdefault(str(plans[-1]), f"all but {technique.name()}")
+    plans = list(dict.fromkeys(plans))
     rest_s = (1 - SHARE_ALONE) * budget_s
-    return Waterfall(alone=alone, together=compare(make_job, plans, budget_s=rest_s, watch=watch))
+    together = compare(make_job, plans, budget_s=rest_s, watch=watch)
+    rows = [dataclasses.replace(row, note=notes[row.plan]) for row in together.rows]
+    return Waterfall(alone=alone, together=dataclasses.replace(together, rows=rows))
 
 
 def _joined(order: Sequence[Technique]) -> tuple[Technique, ...]:

@@ -4,8 +4,19 @@ import dataclasses
 import math
 import statistics
 from collections.abc import Sequence
+from typing import Literal
 
 from tfaccel.measure.ratio import Ratio, ratio
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a trial trains: so many steps, or the whole job until a metric is reached."""
+
+    seed: int
+    steps: int | None = None
+    target: float | None = None  # of the metric that chooses the job's best epoch
+    limit_s: float | None = None  # of the whole trial, on the way to the target
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -18,7 +29,9 @@ class Trial:
     peak_bytes: int
     cpu_s: float  # of the whole process
     wall_s: float  # of the whole process
-    loss: float  # mean over the trained examples
+    loss: float  # mean over the trained examples, or over the last epoch before a target
+    best: float | None = None  # highest or lowest value of the metric that has a target
+    target_s: float | None = None  # of training, first step included; None if not reached
     other_cores: float = 0.0  # busy with something else meanwhile
 
     @property
@@ -32,6 +45,7 @@ class Row:
     """One plan of a comparison: its trials by round, or why it has none."""
 
     plan: str
+    note: str = ""  # its part in a waterfall, such as "with xla"
     trials: dict[int, Trial] = dataclasses.field(default_factory=dict)
     failure: str | None = None
 
@@ -45,36 +59,80 @@ class Comparison:
     """Every plan against the first, which is the base."""
 
     rows: Sequence[Row]
-    steps: int  # of each trial
     is_complete: bool
+    steps: int | None = None  # of each trial
+    target: float | None = None  # of the metric that was trained for instead
+
+    def speed(self, row: Row, than: Row | None = None) -> Ratio | None:
+        """Return how many times as fast as the base a plan is, undisturbed pairs first.
+
+        Where there is a target: how many times sooner it was reached, of the rounds in which
+        both did.
+
+        Args:
+            row: the plan.
+            than: another plan to compare it with than the base.
+        """
+        base = (than or self.rows[0]).trials
+        both = [r for r in row.trials if r in base]
+        calm = [r for r in both if not (row.trials[r].is_disturbed or base[r].is_disturbed)]
+        rounds = calm if len(calm) >= 2 else both
+        pairs = [(self._seconds(base[r]), self._seconds(row.trials[r])) for r in rounds]
+        reached = [(a, b) for a, b in pairs if a is not None and b is not None]
+        return ratio([a for a, _ in reached], [b for _, b in reached])
+
+    def _seconds(self, trial: Trial) -> float | None:
+        return trial.step_s if self.target is None else trial.target_s
+
+    def missed(self, row: Row) -> int:
+        """Return how many trials did not reach the target."""
+        if self.target is None:
+            return 0
+        return sum(trial.target_s is None for trial in row.trials.values())
+
+    def verdict(self, row: Row) -> Literal["faster", "slower", "no difference", "missed"] | None:
+        """Return what may be said of a plan against the base; None where it is too early.
+
+        A plan that missed the target more often than the base is not called faster, however
+        soon it got there at other times.
+        """
+        if self.missed(row) > self.missed(self.rows[0]):
+            return "missed"
+        speed = self.speed(row)
+        return speed.verdict if speed else None
 
     def repaid_after(self, row: Row) -> int | None:
         """Return the steps after which a plan has made up for its dearer first step.
 
-        None where it never does; 0 where the first step is no dearer.
+        None where it never does, and where it is not certain to be faster; 0 where the
+        first step is no dearer.
         """
         base = self.rows[0]
-        if not (base.trials and row.trials):
+        if self.target is not None or self.verdict(row) != "faster":
             return None
         dearer_s = row.median("first_step_s") - base.median("first_step_s")
         saved_s = base.median("step_s") - row.median("step_s")
-        if saved_s <= 0:
-            return None
-        return max(0, math.ceil(dearer_s / saved_s))
+        return max(0, math.ceil(dearer_s / saved_s)) if saved_s > 0 else None
 
     def learns_otherwise(self, row: Row) -> bool:
         """Return whether the loss after the same examples differs by more than the seeds do."""
         base = self.rows[0].trials
         both = [r for r in row.trials if r in base]
-        if len(both) < 2:
+        if len(both) < 2 or self.target is not None:
             return False
         spread = ratio([base[r].loss for r in both], [row.trials[r].loss for r in both])
         return spread is not None and spread.verdict != "no difference"
 
-    def speed(self, row: Row) -> Ratio | None:
-        """Return how many times as fast as the base a plan is, undisturbed pairs first."""
-        base = self.rows[0].trials
-        both = [r for r in row.trials if r in base]
-        calm = [r for r in both if not (row.trials[r].is_disturbed or base[r].is_disturbed)]
-        rounds = calm if len(calm) >= 2 else both
-        return ratio([base[r].step_s for r in rounds], [row.trials[r].step_s for r in rounds])
+    def __str__(self) -> str:
+        """Return a line a plan."""
+        return "\n".join(f"{row.plan}: {self._words(row)}" for row in self.rows)
+
+    def _words(self, row: Row) -> str:
+        if row.failure or not row.trials:
+            return f"failed: {row.failure}" if row.failure else "not measured"
+        if row is self.rows[0]:
+            return f"{1000 * row.median('step_s'):.2f} ms a step"
+        speed, verdict = self.speed(row), self.verdict(row)
+        if speed is None:
+            return verdict or "measured once"
+        return f"{speed.value:.2f} times as fast ({speed.low:.2f} to {speed.high:.2f}), {verdict}"

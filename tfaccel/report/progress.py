@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from tfaccel.report.screen import Screen
+from tfaccel.report.screen import Screen, minutes
 
 REFRESH_S = 0.5
 
@@ -73,7 +73,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._screen.print(
             f"epoch {epoch + 1:>{len(str(epochs))}}/{epochs}  {_metrics(logs)}"
             f"  {self._rate(trained_s)}"
-            + (f"  {_clock(left_s)} left" if epoch + 1 < epochs else "")
+            + (f"  {minutes(left_s)} left" if epoch + 1 < epochs else "")
         )
 
     def _rate(self, seconds: float) -> str:
@@ -94,12 +94,3 @@ def _metrics(logs: dict[str, Any] | None) -> str:
     shown = {k: float(v) for k, v in (logs or {}).items() if "loss" in k or "acc" in k}
     order = sorted(shown, key=lambda name: (name.startswith("val_"), "loss" not in name))
     return "  ".join(f"{name} {shown[name]:.3f}" for name in order)
-
-
-def _clock(seconds: float) -> str:
-    """Return minutes and seconds.
-
-    >>> _clock(75.4)
-    '1:15'
-    """
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -69,3 +69,12 @@ class Screen:
         if self._log:
             self._log.close()
             self._log = None
+
+
+def minutes(seconds: float) -> str:
+    """Return minutes and seconds.
+
+    >>> minutes(75.4)
+    '1:15'
+    """
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

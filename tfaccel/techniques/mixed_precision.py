@@ -30,6 +30,11 @@ class MixedPrecision(Technique):
         "bfloat16", description="type of the activations and gradients"
     )
 
+    @classmethod
+    def variants(cls) -> "tuple[Technique, ...]":
+        """Return both types."""
+        return (cls(dtype="bfloat16"), cls(dtype="float16"))
+
     def unavailable(self, host: Host) -> str | None:
         """Refuse GPUs without the arithmetic."""
         needed = NEEDED[self.dtype]
