@@ -19,8 +19,10 @@ from tfaccel.plan import Plan
 def said(found: tfaccel.Comparison) -> dict[str, Any]:
     """Return what a comparison of two plans says, and how calm the machine was."""
     trials = [trial for row in found.rows for trial in row.trials.values()]
+    speed = found.speed(found.rows[1])
+    assert speed is not None
     return {
-        **dataclasses.asdict(found.speed(found.rows[1])),  # type: ignore[type-var]
+        **dataclasses.asdict(speed),
         "verdict": found.verdict(found.rows[1]),
         "rounds": len(found.rows[1].trials),
         "disturbed": sum(trial.is_disturbed for trial in trials),

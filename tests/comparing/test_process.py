@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tfaccel.comparing.process import run_trial
+from tfaccel.comparing.together import measure_together
 from tfaccel.errors import UsageError
 from tfaccel.measure.load import OtherLoad
 from tfaccel.measure.trial import Work
@@ -34,6 +34,11 @@ def small_job():
     )
 
 
+def alone(make_job, work):
+    (answer,) = measure_together(make_job, [Plan()], work)
+    return answer
+
+
 def dying(how):
     def make_job():
         how()
@@ -43,7 +48,7 @@ def dying(how):
 
 
 def test_a_trial_is_equal_work_whatever_the_size_of_the_data():
-    first, again = (run_trial(small_job, Plan(), Work(steps=400, seed=1)) for _ in range(2))
+    first, again = (alone(small_job, Work(steps=400, seed=1)) for _ in range(2))
     assert first.step_s > 0
     assert first.loss == again.loss
     assert first.cpu_s > 0
@@ -60,20 +65,20 @@ def test_a_trial_is_equal_work_whatever_the_size_of_the_data():
     ],
 )
 def test_a_process_that_dies_says_why(how, reason):
-    assert run_trial(dying(how), Plan(), Work(steps=24, seed=0)).startswith(reason)
+    assert alone(dying(how), Work(steps=24, seed=0)).startswith(reason)
 
 
 def test_a_loss_that_is_not_a_number_is_a_failure():
     def make_job():
         return dataclasses.replace(small_job(), rate=1e30)
 
-    assert "the loss is not a number" in run_trial(make_job, Plan(), Work(steps=400, seed=0))
+    assert "the loss is not a number" in alone(make_job, Work(steps=400, seed=0))
 
 
 def test_a_job_that_cannot_be_sent_is_refused():
     lock = __import__("threading").Lock()
     with pytest.raises(UsageError, match="cannot be sent to a fresh process"):
-        run_trial(lambda: lock, Plan(), Work(steps=24, seed=0))
+        alone(lambda: lock, Work(steps=24, seed=0))
 
 
 @pytest.mark.slow

@@ -54,11 +54,11 @@ def test_a_metric_that_is_not_there_is_named():
         epochs(StopAtTarget("val_acuracy", 0.9), [0.5])
 
 
-def test_a_trial_ends_with_the_epoch_that_reaches_the_target(job):
+def test_a_trial_ends_with_the_epoch_that_reaches_the_target(job, tmp_path):
     job = tfaccel.Job(**{**vars(job), "epochs": 30})
-    found = measure(lambda: job, Plan(), Work(seed=0, target=2.0))
+    found = measure(lambda: job, Plan(), Work(seed=0, target=2.0), tmp_path / "warm")
     assert found.best <= 2.0
     assert found.target_s > 0
-    never = measure(lambda: job, Plan(), Work(seed=0, target=0.0))
+    never = measure(lambda: job, Plan(), Work(seed=0, target=0.0), tmp_path / "warm")
     assert never.target_s is None
     assert 0 < never.best < 2.0, "it was trained to the end"

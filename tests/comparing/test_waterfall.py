@@ -32,13 +32,13 @@ def speeds(monkeypatch):
             one = {
                 "step_s": 1 / speed,
                 "first_step_s": 1.0,
-                "examples_per_s": speed,
+                "batch_size": 1,
                 "peak_bytes": 1,
                 "cpu_s": 1.0,
                 "wall_s": 1.0,
                 "loss": 1.0,
             }
-            rows.append(Row(plan=str(plan), trials={i: Trial(**one) for i in range(4)}))
+            rows.append(Row(plan=str(plan), trials={str(i): Trial(**one) for i in range(4)}))
         return Comparison(rows=rows, steps=24, is_complete=True)
 
     monkeypatch.setattr(under_test, "compare", compare)

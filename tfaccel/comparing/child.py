@@ -13,34 +13,44 @@ from tfaccel.measure.trial import Trial, Work
 from tfaccel.plan import Plan
 
 
-def measure(make_job: Callable[[], Job], plan: Plan, work: Work) -> Trial:
+def measure(make_job: Callable[[], Job], plan: Plan, work: Work, warm: Path) -> Trial:
     """Train under the plan, in this process, as much as the work says.
+
+    Args:
+        make_job: returns the job.
+        plan: to train under.
+        work: how much.
+        warm: file to write when the steps are steady.
 
     Raises:
         ArithmeticError: the loss is not a number.
     """
     from tfaccel.comparing.target import StopAtTarget
+    from tfaccel.comparing.warm import TellWhenWarm
     from tfaccel.data.audit import audit
     from tfaccel.data.limited import limited
+    from tfaccel.measure.clock import StepClock
     from tfaccel.training import train
 
     job = make_job()
     source, _ = audit(job.source, lambda items, total: items)
     job = dataclasses.replace(job, source=source)
-    stop = None
-    if work.target is not None:
-        stop = StopAtTarget(job.monitor, work.target, work.limit_s)
     if work.steps is not None:
         job = limited(job, work.steps)
-    _, measured = train(job, plan, seed=work.seed, callbacks=[stop] if stop else [])
+    clock = StepClock()
+    callbacks = [clock, TellWhenWarm(clock, warm)]
+    stop = None
+    if work.target is not None:
+        callbacks.append(stop := StopAtTarget(job.monitor, work.target, work.limit_s))
+    _, measured = train(job, plan, seed=work.seed, callbacks=callbacks)
     if measured.step is None:
         raise RuntimeError("the steps were too short to time; give it more work")
     if measured.first_bad_epoch is not None:
         raise ArithmeticError("the loss is not a number")
     return Trial(
+        batch_size=measured.batch_size,
         step_s=measured.step.median_s,
         first_step_s=measured.first_step_s,
-        examples_per_s=measured.examples_per_s or 0.0,
         peak_bytes=measured.peak_bytes,
         cpu_s=time.process_time(),
         wall_s=measured.total_s,
@@ -49,6 +59,8 @@ def measure(make_job: Callable[[], Job], plan: Plan, work: Work) -> Trial:
         target_s=(
             measured.first_step_s + measured.training_s if stop and stop.is_reached else None
         ),
+        has_gpu=bool(measured.host.gpus),
+        windows=clock.windows,
     )
 
 
@@ -61,7 +73,7 @@ def main(folder: Path) -> None:
     sys.path[:] = json.loads((folder / "path.json").read_text())
     try:
         order = cloudpickle.loads((folder / "order.pickle").read_bytes())
-        answer = dataclasses.asdict(measure(**order))
+        answer = dataclasses.asdict(measure(**order, warm=folder / "warm"))
     except Exception as error:  # whatever it is, it is the row's failure
         answer = {"failure": f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"}
     (folder / "answer.json").write_text(json.dumps(answer))

@@ -1,12 +1,13 @@
-"""Measure plans in turn, round after round, until the answer is clear or the time is up."""
+"""Measure plans side by side, round after round, until the answer is clear or the time is up."""
 
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
 
-from tfaccel.comparing.process import run_trial
 from tfaccel.comparing.timetable import LEAST_ROUNDS, Timetable, Watch
+from tfaccel.comparing.together import measure_together
 from tfaccel.errors import UsageError
+from tfaccel.host import memory_bytes
 from tfaccel.job import Job
 from tfaccel.measure.trial import Comparison, Row, Trial, Work
 from tfaccel.plan import Plan
@@ -14,6 +15,7 @@ from tfaccel.plan import Plan
 TRIAL_S = 5.0  # of steady steps in the base's trial
 LEAST_STEPS, STEP_MULTIPLE = 24, 24  # so that 2, 3, 4, 6, 8 steps in a call divide them
 PROBE_STEPS = 24
+MEMORY_SHARE = 0.5  # of the machine's memory for the processes that take turns
 REPEATS = 2  # of a disturbed trial
 # A plan that needs so many times as long as the base to reach the target has missed it.
 LIMIT = 2.0
@@ -30,7 +32,7 @@ def compare(
     budget_s: float = 300.0,
     watch: Watch = lambda what, least_s, most_s: None,
 ) -> Comparison:
-    """Measure plans side by side: A B C, A B C, ... each in a fresh process.
+    """Measure plans side by side, each in a fresh process, in rounds and turn by turn.
 
     Rounds end when every answer is clear or the budget is used up, but not before two.
     Ctrl-C ends them too; what was measured stands.
@@ -52,20 +54,23 @@ def compare(
     comparison = Comparison(
         rows=[Row(plan=str(plan)) for plan in plans], is_complete=False, target=target
     )
-    timetable = Timetable([str(plan) for plan in plans], budget_s, watch)
+    timetable = Timetable(budget_s, watch)
+    size = 1  # trainings to a target are too long to take turns
     try:
         if target is None:
-            timetable.warm_up()
-            steps = _steps(make_job, plans[0])
+            timetable.warm_up(str(plans[0]))
+            steps, size = _probe(make_job, plans[0])
             comparison = dataclasses.replace(comparison, steps=steps)
-        waiting = list(range(len(plans)))
+        waiting: Sequence[int] = range(len(plans))
         for index in timetable.rounds():
-            for place in waiting:
-                with timetable.trial(index, place):
-                    answer = _calm_trial(
-                        make_job, plans[place], _work(comparison, index), timetable.end_s
-                    )
-                comparison = _with(comparison, place, index, answer)
+            for number, places in enumerate(_groups(waiting, size)):
+                with timetable.group(index, places) as tell:
+                    work = _work(comparison, index)
+                    some = [plans[place] for place in places]
+                    answers = _calm(make_job, some, work, timetable.end_s, tell)
+                key = f"{index}.{number}" if size > 1 else str(index)
+                for place, answer in zip(places, answers, strict=True):
+                    comparison = _with(comparison, place, key, answer)
             waiting = [place for place in waiting if not _is_clear(comparison, place)]
             timetable.keep(waiting)
             if waiting == [0]:
@@ -75,13 +80,30 @@ def compare(
     return dataclasses.replace(comparison, is_complete=True)
 
 
-def _steps(make_job: Callable[[], Job], base: Plan) -> int:
-    """Return how many steps take some seconds, from a first trial that is not kept."""
-    answer = run_trial(make_job, base, Work(steps=PROBE_STEPS, seed=0))
+def _probe(make_job: Callable[[], Job], base: Plan) -> tuple[int, int]:
+    """Return, from a trial that is not kept, the steps of the others and how many fit at once.
+
+    So many steps that the base takes some seconds; so many processes that their memory fits.
+    A GPU is for one process at a time.
+    """
+    (answer,) = measure_together(make_job, [base], Work(steps=PROBE_STEPS, seed=0))
     if isinstance(answer, str):
         raise UsageError(f"The base, {base}, failed: {answer}")
     steps = max(LEAST_STEPS, TRIAL_S / answer.step_s)
-    return int(-(-steps // STEP_MULTIPLE) * STEP_MULTIPLE)
+    fit = MEMORY_SHARE * memory_bytes() / answer.peak_bytes
+    return int(-(-steps // STEP_MULTIPLE) * STEP_MULTIPLE), 1 if answer.has_gpu else int(fit)
+
+
+def _groups(places: Sequence[int], size: int) -> list[list[int]]:
+    """Return who takes turns with whom: the base, with as many others as fit.
+
+    >>> _groups([0, 1, 2, 3], 3), _groups([0, 1, 2], 1)
+    ([[0, 1, 2], [0, 3]], [[0], [1], [2]])
+    """
+    if size < 2:
+        return [[place] for place in places]
+    base, *others = places
+    return [[base, *others[i : i + size - 1]] for i in range(0, len(others), size - 1)]
 
 
 def _work(comparison: Comparison, index: int) -> Work:
@@ -93,19 +115,26 @@ def _work(comparison: Comparison, index: int) -> Work:
     return Work(seed=index, target=comparison.target, limit_s=limit_s)
 
 
-def _calm_trial(make_job: Callable[[], Job], plan: Plan, work: Work, end_s: float) -> Trial | str:
-    """Return a trial, measured again while it was disturbed and there is time."""
-    answer: Trial | str = ""
-    for _ in range(1 + REPEATS):
-        answer = run_trial(make_job, plan, work)
-        if isinstance(answer, str) or not answer.is_disturbed:
+def _calm(
+    make_job: Callable[[], Job],
+    plans: Sequence[Plan],
+    work: Work,
+    end_s: float,
+    tell: Callable[[str], None],
+) -> list[Trial | str]:
+    """Return trials, measured again while they were disturbed and there is time."""
+    for repeat in range(1 + REPEATS):
+        begin_s = time.monotonic()
+        answers = measure_together(make_job, plans, work, tell)
+        trials = [answer for answer in answers if isinstance(answer, Trial)]
+        now_s = time.monotonic()
+        if not any(trial.is_disturbed for trial in trials) or now_s + now_s - begin_s > end_s:
             break
-        if time.monotonic() + answer.wall_s > end_s:
-            break
-    return answer
+        tell(f"disturbed, again ({repeat + 1} of {REPEATS})")
+    return answers
 
 
-def _with(comparison: Comparison, place: int, index: int, answer: Trial | str) -> Comparison:
+def _with(comparison: Comparison, place: int, key: str, answer: Trial | str) -> Comparison:
     """Return the comparison with one more trial, or with the reason why there is none."""
     rows = [*comparison.rows]
     if isinstance(answer, str):
@@ -113,12 +142,13 @@ def _with(comparison: Comparison, place: int, index: int, answer: Trial | str) -
             raise UsageError(f"The base, {rows[0].plan}, failed: {answer}")
         rows[place] = dataclasses.replace(rows[place], failure=answer)
     else:
-        if place == index == 0 and comparison.target is not None and answer.target_s is None:
+        is_first = place == 0 and not rows[0].trials
+        if is_first and comparison.target is not None and answer.target_s is None:
             raise UsageError(
                 f"The base, {rows[0].plan}, came to {answer.best:.4g} at best, not to "
                 f"{comparison.target:g}; choose a target that it reaches, or more epochs."
             )
-        trials = {**rows[place].trials, index: answer}
+        trials = {**rows[place].trials, key: answer}
         rows[place] = dataclasses.replace(rows[place], trials=trials)
     return dataclasses.replace(comparison, rows=rows)
 

@@ -11,23 +11,22 @@ Watch = Callable[[str, float | None, float], None]  # what now, seconds left: le
 class Timetable:
     """Counts rounds within a time budget, and foretells the rest from the trials so far."""
 
-    def __init__(self, names: Sequence[str], budget_s: float, watch: Watch) -> None:
+    def __init__(self, budget_s: float, watch: Watch) -> None:
         """Begin to count.
 
         Args:
-            names: of the plans, in their places.
             budget_s: seconds for everything; two rounds are made in any case.
             watch: told what is measured next, and the least and most seconds left.
         """
         self.end_s = time.monotonic() + budget_s
-        self._names, self._watch = names, watch
-        self._places: Sequence[int] = range(len(names))  # that still take part
-        self._trial_s: dict[int, float] = {}  # the last trial of each place
+        self._watch = watch
+        self._places: Sequence[int] = ()  # that take part in the rounds to come
+        self._trial_s: dict[int, float] = {}  # the share of each place in its last round
         self._index = 0
 
-    def warm_up(self) -> None:
+    def warm_up(self, name: str) -> None:
         """Tell of the trial that is not kept."""
-        self._watch(f"warming up: {self._names[0]}", None, self._left_s())
+        self._watch(f"warming up: {name}", None, self._left_s())
 
     def rounds(self) -> Iterator[int]:
         """Count rounds for as long as another one is likely to fit."""
@@ -38,25 +37,31 @@ class Timetable:
             yield self._index
 
     def keep(self, places: Sequence[int]) -> None:
-        """Leave the other plans out of the rounds to come."""
+        """Foretell with these plans only; the others need no more rounds."""
         self._places = places
 
     @contextlib.contextmanager
-    def trial(self, index: int, place: int) -> Iterator[None]:
-        """Tell of a trial, and time it."""
-        what = f"round {index + 1} of {LEAST_ROUNDS} to {MOST_ROUNDS}: {self._names[place]}"
-        self._watch(what, self._least_s(place), self._left_s())
+    def group(self, index: int, places: Sequence[int]) -> Iterator[Callable[[str], None]]:
+        """Time some trials; give the function to be told of each."""
+        prefix = f"round {index + 1} of {LEAST_ROUNDS} to {MOST_ROUNDS}: "
         begin_s = time.monotonic()
-        yield
-        self._trial_s[place] = time.monotonic() - begin_s
+
+        def tell(what: str) -> None:
+            gone_s = time.monotonic() - begin_s
+            self._watch(prefix + what, self._least_s(places, gone_s), self._left_s())
+
+        yield tell
+        for place in places:
+            self._trial_s[place] = (time.monotonic() - begin_s) / len(places)
 
     def _left_s(self) -> float:
         return max(0.0, self.end_s - time.monotonic())
 
-    def _least_s(self, now: int) -> float | None:
-        """Return the seconds to the end of the least rounds; None before all have a time."""
-        if any(place not in self._trial_s for place in self._places):
+    def _least_s(self, now: Sequence[int], gone_s: float) -> float | None:
+        """Return the seconds to the end of the least rounds; None in the first one."""
+        if not self._places:
             return None
-        rest = [place for place in self._places if place >= now]
+        rest = [place for place in self._places if place >= max(now)] + [*now]
         later = max(0, LEAST_ROUNDS - 1 - self._index) * [*self._places]
-        return sum(self._trial_s[place] for place in [*rest, *later])
+        all_s = sum(self._trial_s[place] for place in [*set(rest), *later])
+        return max(0.0, all_s - gone_s)

@@ -24,7 +24,7 @@ class StepClock(keras.callbacks.Callback):
         self.training_s = 0.0  # all later ones
         self.evaluation_s = 0.0  # the validations
         self.begin_s: float | None = None  # of the first epoch, by time.perf_counter
-        self._windows: list[tuple[float, int]] = []  # seconds, steps
+        self.windows: list[tuple[float, float, int]] = []  # begin, seconds, steps
         self._is_suspended = False
         self._steps = 0
         self.steps = 0  # all of them
@@ -78,14 +78,14 @@ class StepClock(keras.callbacks.Callback):
             self.first_s = seconds
         elif not self._is_suspended:
             self.training_s += seconds
-            self._windows.append((seconds, self._steps))
+            self.windows.append((self._begin, seconds, self._steps))
         self._open()
 
     def step_times(self) -> StepTimes | None:
         """Return the steady steps so far; None after fewer than one window of them."""
-        if not self._windows:
+        if not self.windows:
             return None
-        seconds, steps = np.array(self._windows).T
+        _, seconds, steps = np.array(self.windows).T
         per_step = np.repeat(seconds / steps, steps.astype(int))
         low, median, high = np.quantile(per_step, [0.25, 0.5, 0.75])
         return StepTimes(

@@ -33,7 +33,7 @@ class Ratio:
         return self.high / self.low < 1.04
 
 
-def ratio(base_s: Sequence[float], other_s: Sequence[float]) -> Ratio | None:
+def ratio(base_s: Sequence[float] = (), other_s: Sequence[float] = ()) -> Ratio | None:
     """Return how many times as fast the other is, from pairs measured next to each other.
 
     The interval is Student's t of the logarithms of the pairs' ratios. The bootstrap of so

@@ -23,16 +23,25 @@ class Work:
 class Trial:
     """What one process measured of one plan; of equal work in every trial of a comparison."""
 
+    batch_size: int  # examples per step
     step_s: float  # median of the steady steps
     first_step_s: float  # tracing and compiling, mostly
-    examples_per_s: float
     peak_bytes: int
     cpu_s: float  # of the whole process
     wall_s: float  # of the whole process
     loss: float  # mean over the trained examples, or over the last epoch before a target
     best: float | None = None  # highest or lowest value of the metric that has a target
     target_s: float | None = None  # of training, first step included; None if not reached
+    has_gpu: bool = False
     other_cores: float = 0.0  # busy with something else meanwhile
+    # Seconds per step in each of its turns beside other plans; None where none was whole.
+    slices: Sequence[float | None] = ()
+    windows: Sequence[Sequence[float]] = ()  # begin, seconds, steps; before they are cut
+
+    @property
+    def examples_per_s(self) -> float:
+        """Return the examples per second at the median step."""
+        return self.batch_size / self.step_s
 
     @property
     def is_disturbed(self) -> bool:
@@ -46,7 +55,7 @@ class Row:
 
     plan: str
     note: str = ""  # its part in a waterfall, such as "with xla"
-    trials: dict[int, Trial] = dataclasses.field(default_factory=dict)
+    trials: dict[str, Trial] = dataclasses.field(default_factory=dict)
     failure: str | None = None
 
     def median(self, name: str) -> float:
@@ -77,12 +86,18 @@ class Comparison:
         both = [r for r in row.trials if r in base]
         calm = [r for r in both if not (row.trials[r].is_disturbed or base[r].is_disturbed)]
         rounds = calm if len(calm) >= 2 else both
-        pairs = [(self._seconds(base[r]), self._seconds(row.trials[r])) for r in rounds]
-        reached = [(a, b) for a, b in pairs if a is not None and b is not None]
-        return ratio([a for a, _ in reached], [b for _, b in reached])
+        pairs = (self._pair(base[r], row.trials[r]) for r in rounds)
+        return ratio(*zip(*(pair for pair in pairs if pair), strict=True))
 
-    def _seconds(self, trial: Trial) -> float | None:
-        return trial.step_s if self.target is None else trial.target_s
+    def _pair(self, a: Trial, b: Trial) -> tuple[float, float] | None:
+        """Return the seconds of two trials of a round as they are compared."""
+        if self.target is not None:
+            return (a.target_s, b.target_s) if a.target_s and b.target_s else None
+        turns = [x / y for x, y in zip(a.slices, b.slices, strict=False) if x and y]
+        if not turns:
+            return a.step_s, b.step_s
+        # Turn by turn, since the machine drifts; the median, since it also stumbles.
+        return statistics.median(turns), 1.0
 
     def missed(self, row: Row) -> int:
         """Return how many trials did not reach the target."""
