@@ -6,11 +6,18 @@ python scripts/picture_of_a_comparison.py STORED.json PICTURE.svg
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import pyplot
 
-COLOURS = {"faster": "#2a7d4f", "slower": "#b3403a", "no difference": "#8a8a8a", None: "#333333"}
+COLOURS = {
+    "faster": "#2a7d4f",
+    "slower": "#b3403a",
+    "missed": "#b3403a",
+    "no difference": "#8a8a8a",
+    None: "#333333",
+}
 
 
 def main(stored: Path, picture: Path) -> None:
@@ -34,7 +41,7 @@ def main(stored: Path, picture: Path) -> None:
             axis.barh(place, speed["value"], xerr=reach, color=COLOURS[row["verdict"]], capsize=3)
             words = row["failure"] or row["verdict"] or "base"
             axis.text(speed["high"], place, f"  {speed['value']:.2f}  {words}", va="center")
-        axis.set_yticks(range(len(one["rows"])), [row["plan"] for row in one["rows"]])
+        axis.set_yticks(range(len(one["rows"])), [_label(row) for row in one["rows"]])
         axis.invert_yaxis()
         axis.axvline(1, color="black", linewidth=0.8)
         axis.set_title(title, loc="left", fontweight="bold")
@@ -44,6 +51,11 @@ def main(stored: Path, picture: Path) -> None:
     where = f"{found['work']}; {host['cpu']}, {host['cores']} cores"
     axes[-1, 0].set_xlabel(f"times as fast as the first plan (95 % interval)\n{where}")
     figure.savefig(picture, metadata={"Date": None})
+
+
+def _label(row: dict[str, Any]) -> str:
+    label: str = row["note"] or row["plan"]
+    return "plain Keras" if label == "none" else label
 
 
 if __name__ == "__main__":

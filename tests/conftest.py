@@ -1,5 +1,6 @@
 """Fixtures that every test can use."""
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -75,3 +76,27 @@ def photos(tmp_path) -> Path:
             image = Image.fromarray(pixels.astype("uint8")).convert(mode)
             image.save(tmp_path / "photos" / name / f"{i} ö.{ending}")
     return tmp_path / "photos"
+
+
+def _convnet() -> keras.Model:
+    """Return a small net with what image models are made of."""
+    layers = keras.layers
+    x = inputs = keras.Input((8, 8, 3))
+    for relu in (layers.ReLU(max_value=6), layers.Activation("hard_swish")):
+        x = layers.Conv2D(32, 3, padding="same", use_bias=False)(x)
+        x = relu(layers.BatchNormalization(momentum=0.9)(x))
+        y = layers.DepthwiseConv2D(3, padding="same", use_bias=False)(x)
+        x = layers.Add()([x, layers.BatchNormalization(momentum=0.9)(y)])
+    x = layers.DepthwiseConv2D(3, 2)(layers.ZeroPadding2D(((0, 1), (0, 1)))(x))
+    x = layers.GlobalAveragePooling2D()(layers.ReLU()(layers.BatchNormalization()(x)))
+    return keras.Model(inputs, layers.Dense(1, dtype="float32")(x))
+
+
+@pytest.fixture
+def pictures_job(job) -> tfaccel.Job:
+    """A job with a small convolutional net."""
+    inputs = np.random.default_rng(0).normal(size=(64, 8, 8, 3)).astype("float32")
+    targets = inputs.mean(axis=(1, 2, 3), keepdims=False)[:, None]
+    data = tf.data.Dataset.from_tensor_slices((inputs, targets)).batch(8)
+    source = tfaccel.from_dataset(data, validation=data.take(2), examples=64)
+    return dataclasses.replace(job, build=_convnet, source=source)

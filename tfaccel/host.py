@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tfaccel.errors import UsageError
@@ -121,6 +121,14 @@ def make_deterministic() -> None:
         tf.config.experimental.enable_op_determinism()
     else:
         tf.config.threading.set_inter_op_parallelism_threads(1)
+
+
+def restart_with(variables: Mapping[str, str]) -> None:
+    """Start this process again with environment variables that are read at its start."""
+    if variables:
+        sys.stdout.flush()
+        command = [sys.executable, *sys.orig_argv[1:]]
+        os.execve(sys.executable, command, {**os.environ, **variables})
 
 
 def cores() -> int:

@@ -3,13 +3,17 @@
 import contextlib
 import dataclasses
 import itertools
+import os
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tfaccel.config import Options
 from tfaccel.errors import UsageError
 from tfaccel.host import Host
 from tfaccel.job import Job
+
+if TYPE_CHECKING:
+    import keras
 
 
 class Technique(Options):
@@ -42,6 +46,13 @@ class Technique(Options):
         """Return why this is seldom worth it on `host`, or None."""
         return None
 
+    def environment(self) -> dict[str, str]:
+        """Return environment variables that a process must be started with."""
+        return {}
+
+    def prepare(self) -> None:
+        """Set what must be set before TensorFlow's first operation."""
+
     def scope(self) -> contextlib.AbstractContextManager[object]:
         """Hold a global setting for the length of the run, and put it back."""
         return contextlib.nullcontext()
@@ -49,6 +60,12 @@ class Technique(Options):
     def apply(self, job: Job) -> Job:
         """Return the job as this technique wants it."""
         return job
+
+    def rewrite(self, model: "keras.Model", host: Host) -> None:
+        """Give layers of the built and compiled model other code, in place.
+
+        It is taken away after the training. What another technique has replaced stays.
+        """
 
     def __str__(self) -> str:
         """Return the form that the command line reads, with every option."""
@@ -84,6 +101,28 @@ class Plan:
         if lacking := [f"{name} cannot run here: {why}" for name, why in reasons if why]:
             raise UsageError("; ".join(lacking) + ".")
 
+    def environment(self) -> dict[str, str]:
+        """Return the environment variables that this process lacks for the plan."""
+        wanted: dict[str, str] = {}
+        for technique in self.techniques:
+            wanted |= technique.environment()
+        return {key: value for key, value in wanted.items() if os.environ.get(key) != value}
+
+    def prepare(self) -> None:
+        """Set what must be set before TensorFlow's first operation.
+
+        Raises:
+            UsageError: it is too late for that, in this process.
+        """
+        if lacking := self.environment():
+            words = " ".join(f"{key}={value}" for key, value in lacking.items())
+            raise UsageError(
+                f"The plan {self} needs Python to be started with {words}; a recipe and a "
+                "comparison see to that."
+            )
+        for technique in self.techniques:
+            technique.prepare()
+
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:
         """Enter the scope of every technique; leave them in the reverse order."""
@@ -97,6 +136,11 @@ class Plan:
         for technique in self.techniques:
             job = technique.apply(job)
         return job
+
+    def rewrite(self, model: "keras.Model", host: Host) -> None:
+        """Let each technique give layers of the model other code."""
+        for technique in self.techniques:
+            technique.rewrite(model, host)
 
     def __str__(self) -> str:
         """Return the words of the command line that give this plan."""

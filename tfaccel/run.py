@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tfaccel.config import Config
 from tfaccel.errors import UsageError
-from tfaccel.host import Host, make_deterministic, prepare
+from tfaccel.host import Host, make_deterministic, prepare, restart_with
 from tfaccel.job import Job
 from tfaccel.measure.measurement import Measurement
 from tfaccel.plan import Plan
@@ -34,7 +34,9 @@ def main(kind: type[C], job: Callable[[C], Job]) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # names may hold what a terminal cannot show
     try:
-        measurement = run(kind.parse(prog=f"python -m {_module(kind)}"), job)
+        config = kind.parse(prog=f"python -m {_module(kind)}")
+        restart_with(parse_plan(config.accelerate).environment())
+        measurement = run(config, job)
         code = 0 if measurement.is_complete else 130
         if measurement.first_bad_epoch == 0:
             code = 1
@@ -77,6 +79,7 @@ def run(config: C, job: Callable[[C], Job]) -> Measurement:
 
     host = Host.here()
     plan.require(host)
+    plan.prepare()
     todo = job(config)
     plan.apply(todo).check()
     place = RunDir.create(config, recipe_name(type(config)))

@@ -17,6 +17,7 @@ from tfaccel.measure.measurement import Measurement
 from tfaccel.measure.memory import peak_bytes, reset_peak
 from tfaccel.measure.profile import Profile
 from tfaccel.plan import Plan
+from tfaccel.rewriting.inplace import restore
 
 PLAIN_KERAS = Plan()
 
@@ -50,32 +51,40 @@ def train(
         validation), and what the run took.
 
     Raises:
-        UsageError: this machine lacks what a technique needs, or the batch size is
-            larger than the number of examples.
+        UsageError: this machine lacks what a technique needs, or it is too late for what one
+            sets, or the batch size is larger than the number of examples.
     """
     begin = time.perf_counter()
     prepare()
     host = Host.here()
     reset_peak()
     plan.require(host)
+    plan.prepare()
     job = plan.apply(job)
     job.check()
     keras.utils.set_random_seed(seed)
     clock, best = StepClock(), KeepBest(job.monitor, checkpoint)
-    watching = [clock, best, *(make() for make in job.callbacks), *callbacks]
+    history = keras.callbacks.History()
+    # What techniques add may add metrics: before the history, which is before all that may
+    # fail, so that no epoch is done but not counted.
+    watching = [*(make() for make in job.callbacks), history, clock, best, *callbacks]
     if profile:
         watching.append(Profile(profile, clock))
     with plan.scope():
         model = compiled(job)
-        epochs, is_interrupted = _fit(model, job, seed, watching)
-        best.restore()
-        metrics: dict[str, float] = {}
-        test_s = 0.0
-        if not is_interrupted:
-            try:
-                metrics, test_s = _test(model, job)
-            except KeyboardInterrupt:
-                is_interrupted = True
+        plan.rewrite(model, host)
+        try:
+            epochs, is_interrupted = _fit(model, job, seed, history, watching)
+            best.restore()
+            metrics: dict[str, float] = {}
+            test_s = 0.0
+            if not is_interrupted:
+                try:
+                    metrics, test_s = _test(model, job)
+                except KeyboardInterrupt:
+                    is_interrupted = True
+        finally:
+            restore(model)
     step = clock.step_times()
     has_all = clock.steps >= job.epochs * job.steps_per_epoch or model.stop_training
     return model, Measurement(
@@ -107,11 +116,15 @@ def compiled(job: Job) -> keras.Model:
 
 
 def _fit(
-    model: keras.Model, job: Job, seed: int, callbacks: Sequence[keras.callbacks.Callback]
+    model: keras.Model,
+    job: Job,
+    seed: int,
+    history: keras.callbacks.History,
+    callbacks: Sequence[keras.callbacks.Callback],
 ) -> tuple[tuple[dict[str, float], ...], bool]:
     """Return the metrics of each epoch, and whether Ctrl-C ended them early."""
     validation = job.source.validation
-    history, is_interrupted = keras.callbacks.History(), False
+    is_interrupted = False
     try:
         model.fit(
             pipeline.training(job, seed=seed),
@@ -121,7 +134,7 @@ def _fit(
                 pipeline.evaluation(validation, batch_size=job.batch_size) if validation else None
             ),
             shuffle=False,  # the pipeline shuffles
-            callbacks=[history, *callbacks],  # first, so that no epoch is done but not counted
+            callbacks=callbacks,
             verbose=0,
             **job.fit_args,
         )

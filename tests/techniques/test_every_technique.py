@@ -2,20 +2,29 @@
 
 import dataclasses
 import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import tfaccel
 from tfaccel import techniques
 from tfaccel.errors import UsageError
 from tfaccel.host import Host
-from tfaccel.plan import Plan
+from tfaccel.plan import Plan, Technique
 
 KINDS = [techniques.find(name) for name in techniques.names()]
-ALL = [kind() for kind in KINDS]
-PAIRS = list(itertools.combinations(ALL, 2))
+ALL = [one for kind in KINDS for one in kind.variants() if not one.unavailable(Host.here())]
+# What must be set before TensorFlow starts is tested in processes of its own.
+EARLY = [one for one in ALL if type(one).prepare is not Technique.prepare or one.environment()]
+LATE = [one for one in ALL if one not in EARLY]
+PAIRS = [pair for pair in itertools.combinations(LATE, 2) if pair[0].name() != pair[1].name()]
+JOBS = pytest.mark.parametrize("kind_of_job", ["job", "pictures_job"])
 
 
 def joined(a, b):
@@ -25,6 +34,16 @@ def joined(a, b):
 def weights(job, *plan):
     model, _ = tfaccel.train(job, Plan(plan), seed=3)
     return model.get_weights()
+
+
+def compare_weights(plain, own, numbers):
+    assert any(w.any() for w in plain)
+    for a, b in zip(plain, own, strict=True):
+        if numbers == "identical":
+            np.testing.assert_array_equal(a, b)
+        else:
+            tolerance = 1e-4 if numbers == "rounding" else 0.1
+            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
 def test_there_are_techniques():
@@ -46,16 +65,32 @@ def test_reads_back_from_its_words(technique):
     assert techniques.parse_plan(str(technique)) == Plan((technique,))
 
 
-@pytest.mark.parametrize("technique", ALL, ids=str)
-def test_keeps_what_it_says_of_the_numbers(technique, job):
-    plain, own = weights(job), weights(job, technique)
-    assert any(w.any() for w in plain)
-    for a, b in zip(plain, own, strict=True):
-        if technique.numbers == "identical":
-            np.testing.assert_array_equal(a, b)
-        else:
-            tolerance = 1e-5 if technique.numbers == "rounding" else 0.1
-            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+@JOBS
+@pytest.mark.parametrize("technique", LATE, ids=str)
+def test_keeps_what_it_says_of_the_numbers(technique, kind_of_job, request):
+    job = request.getfixturevalue(kind_of_job)
+    compare_weights(weights(job), weights(job, technique), technique.numbers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("technique", EARLY, ids=str)
+def test_what_must_be_set_early_keeps_what_it_says_of_the_numbers(technique, tmp_path):
+    found = {}
+    for plan in (Plan(), Plan((technique,))):
+        file = tmp_path / f"{plan}.npz"
+        command = [sys.executable, str(Path(__file__).parent / "early.py"), str(plan), str(file)]
+        subprocess.run(command, env={**os.environ, **plan.environment()}, check=True)
+        with np.load(file) as stored:
+            found[str(plan)] = [*stored.values()]
+    compare_weights(*found.values(), technique.numbers)
+
+
+@pytest.mark.parametrize("technique", EARLY, ids=str)
+def test_what_must_be_set_early_is_refused_late(technique, job):
+    tf.zeros(1)  # TensorFlow has started, with its own settings
+    changed = technique.model_copy(update={"intra": 99} if technique.name() == "threads" else {})
+    with pytest.raises(UsageError, match="recipe"):
+        tfaccel.train(job, Plan((changed,)))
 
 
 @pytest.mark.parametrize("technique", ALL, ids=str)
@@ -74,7 +109,8 @@ def test_leaves_the_job_it_was_given(technique, job):
 
 
 @pytest.mark.parametrize(("a", "b"), PAIRS, ids=str)
-def test_every_pair_trains_or_is_refused_with_a_reason(a, b, job):
+def test_every_pair_trains_or_is_refused_with_a_reason(a, b, pictures_job):
+    job = pictures_job
     if joined(a, b):
         _, measurement = tfaccel.train(job, Plan((a, b)))
         assert measurement.is_complete

@@ -43,6 +43,7 @@ class Child:
                 [sys.executable, "-m", "tfaccel.comparing.child", self._place.name],
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
+                env={**os.environ, **plan.environment()},
                 # A group of its own, paused as one. Should this process die, the system
                 # ends a group that is paused.
                 process_group=0,

@@ -13,8 +13,9 @@ from tfaccel.measure.trial import Comparison, Row, Trial, Work
 from tfaccel.plan import Plan
 
 TRIAL_S = 5.0  # of steady steps in the base's trial
-LEAST_STEPS, STEP_MULTIPLE = 24, 24  # so that 2, 3, 4, 6, 8 steps in a call divide them
-PROBE_STEPS = 24
+STEP_MULTIPLE = 24  # of the steps, so that 2, 3, 4, 6, 8 steps in a call divide them
+LEAST_STEPS = 8  # of models whose steps take so long that one call is enough for each
+PROBE_STEPS = 8
 MEMORY_SHARE = 0.5  # of the machine's memory for the processes that take turns
 REPEATS = 2  # of a disturbed trial
 # A plan that needs so many times as long as the base to reach the target has missed it.
@@ -89,9 +90,10 @@ def _probe(make_job: Callable[[], Job], base: Plan) -> tuple[int, int]:
     (answer,) = measure_together(make_job, [base], Work(steps=PROBE_STEPS, seed=0))
     if isinstance(answer, str):
         raise UsageError(f"The base, {base}, failed: {answer}")
-    steps = max(LEAST_STEPS, TRIAL_S / answer.step_s)
+    steps = TRIAL_S / answer.step_s
+    multiple = STEP_MULTIPLE if steps > LEAST_STEPS else LEAST_STEPS
     fit = MEMORY_SHARE * memory_bytes() / answer.peak_bytes
-    return int(-(-steps // STEP_MULTIPLE) * STEP_MULTIPLE), 1 if answer.has_gpu else int(fit)
+    return int(-(-steps // multiple) * multiple), 1 if answer.has_gpu else int(fit)
 
 
 def _groups(places: Sequence[int], size: int) -> list[list[int]]:

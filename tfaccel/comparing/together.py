@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tfaccel.comparing.process import Child
 from tfaccel.job import Job
@@ -42,20 +42,23 @@ def measure_together(
         UsageError: the function that makes the job cannot be sent to another process.
     """
     load = OtherLoad()
+    # A B C, then C B A in the next round: who starts first finds another memory.
+    order = range(len(plans))[:: -1 if work.seed % 2 else 1]
+    children: dict[int, Child] = {}
+    slices_s: dict[int, float] = {}
     with contextlib.ExitStack() as stack:
-        children: list[Child] = []
-        slices_s: list[float] = []
-        for plan in plans:
-            tell(str(plan))
-            children.append(stack.enter_context(Child(make_job, plan, work)))
+        for place in order:
+            tell(str(plans[place]))
+            child = stack.enter_context(Child(make_job, plans[place], work))
+            children[place] = child
             if len(plans) > 1:
-                slices_s.append(_slice_s(children[-1].wait_until_warm()))
-                children[-1].pause()
+                slices_s[place] = _slice_s(child.wait_until_warm())
+                child.pause()
         if len(plans) > 1:
             tell("taking turns")
         turns = _take_turns(children, slices_s)
-        answers = [child.answer() for child in children]
-    cut = [_cut(answer, own) for answer, own in zip(answers, turns, strict=True)]
+        answers = [children[place].answer() for place in range(len(plans))]
+    cut = [_cut(answer, turns[place]) for place, answer in enumerate(answers)]
     cores = load.cores()
     return [
         one if isinstance(one, str) else dataclasses.replace(one, other_cores=cores) for one in cut
@@ -66,11 +69,15 @@ def _slice_s(step_s: float | None) -> float:
     return max(SLICE_S, SLICE_STEPS * (step_s or 0.0))
 
 
-def _take_turns(children: Sequence[Child], slices_s: Sequence[float]) -> list[list[Turn]]:
-    """Let the processes run in turn until one has ended; return when each ran."""
-    turns: list[list[Turn]] = [[] for _ in children]
-    running = [place for place in range(len(slices_s)) if not children[place].has_ended]
+def _take_turns(
+    children: Mapping[int, Child], slices_s: Mapping[int, float]
+) -> dict[int, list[Turn]]:
+    """Let the processes run in turn until all but one have ended; return when each ran."""
+    turns: dict[int, list[Turn]] = {place: [] for place in children}
+    running = [place for place in slices_s if not children[place].has_ended]
     while len(running) > 1:
+        # A B, then B A: who comes second would gain by a machine that gets faster.
+        running.reverse()
         for place in running:
             begin = time.perf_counter()
             children[place].run(slices_s[place])

@@ -73,7 +73,9 @@ class Comparison:
     target: float | None = None  # of the metric that was trained for instead
 
     def speed(self, row: Row, than: Row | None = None) -> Ratio | None:
-        """Return how many times as fast as the base a plan is, undisturbed pairs first.
+        """Return how many times as fast as the base a plan is, an example for an example.
+
+        Undisturbed pairs count where there are two or more.
 
         Where there is a target: how many times sooner it was reached, of the rounds in which
         both did.
@@ -94,10 +96,11 @@ class Comparison:
         if self.target is not None:
             return (a.target_s, b.target_s) if a.target_s and b.target_s else None
         turns = [x / y for x, y in zip(a.slices, b.slices, strict=False) if x and y]
+        more = b.batch_size / a.batch_size  # examples per step
         if not turns:
-            return a.step_s, b.step_s
+            return a.step_s * more, b.step_s
         # Turn by turn, since the machine drifts; the median, since it also stumbles.
-        return statistics.median(turns), 1.0
+        return statistics.median(turns) * more, 1.0
 
     def missed(self, row: Row) -> int:
         """Return how many trials did not reach the target."""
@@ -140,9 +143,10 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return a line a plan."""
-        return "\n".join(f"{row.plan}: {self._words(row)}" for row in self.rows)
+        return "\n".join(f"{row.plan}: {self.words(row)}" for row in self.rows)
 
-    def _words(self, row: Row) -> str:
+    def words(self, row: Row) -> str:
+        """Return how a plan compares with the base, or why it cannot be said."""
         if row.failure or not row.trials:
             return f"failed: {row.failure}" if row.failure else "not measured"
         if row is self.rows[0]:

@@ -93,4 +93,7 @@ def _metrics(logs: dict[str, Any] | None) -> str:
     """
     shown = {k: float(v) for k, v in (logs or {}).items() if "loss" in k or "acc" in k}
     order = sorted(shown, key=lambda name: (name.startswith("val_"), "loss" not in name))
-    return "  ".join(f"{name} {shown[name]:.3f}" for name in order)
+    words = [f"{name} {shown[name]:.3f}" for name in order]
+    if skipped := int((logs or {}).get("skipped_updates", 0)):
+        words.append(f"{skipped} updates skipped")
+    return "  ".join(words)

@@ -1,12 +1,14 @@
 """Mixed precision: compute in 16 bits, keep the weights in 32."""
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 import pydantic
 
 from tfaccel.host import Host
+from tfaccel.job import Job
 from tfaccel.plan import Technique
 
 # The first CUDA compute capability whose Tensor Cores take the type.
@@ -17,8 +19,9 @@ class MixedPrecision(Technique):
     """Compute activations and gradients in 16 bits and keep the weights in 32.
 
     Half the memory traffic, and Tensor Cores on a GPU. With float16, Keras scales the
-    loss so that small gradients do not vanish, and skips updates that overflow;
-    bfloat16 has the range of float32 and needs no scaling.
+    loss so that small gradients do not vanish, and skips updates that overflow: they are
+    counted (`skipped_updates`), and a run in which none is left is stopped. bfloat16 has
+    the range of float32 and needs no scaling.
 
     Numbers: different; expect the same accuracy, not the same loss.
     Source: Micikevicius et al., Mixed Precision Training, https://arxiv.org/abs/1710.03740
@@ -52,6 +55,14 @@ class MixedPrecision(Technique):
         if self.dtype == "float16":
             return "on a CPU, float16 is 2 to 7 times slower than float32; try bfloat16"
         return "on a CPU, bfloat16 helps dense layers and slows depthwise convolutions"
+
+    def apply(self, job: Job) -> Job:
+        """Count the updates that the scaling of the loss skips."""
+        if self.dtype != "float16":
+            return job
+        from tfaccel.measure.skipped import SkippedUpdates
+
+        return dataclasses.replace(job, callbacks=(*job.callbacks, SkippedUpdates))
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:

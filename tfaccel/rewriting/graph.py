@@ -1,0 +1,58 @@
+"""Which operation of a model follows which."""
+
+from typing import Any
+
+import keras
+from keras import Operation
+
+from tfaccel.rewriting.inplace import layers
+
+
+def followers(model: keras.Model) -> dict[Operation, Operation]:
+    """Return for an operation the only one that sees its result, where there is just one.
+
+    Both are called once and in one place, and the result is none of the model's own, so that
+    the two can become one. Models inside the model are looked through too; where a model does
+    not say what follows what, as subclassed ones do not, nothing is known of its layers.
+    """
+    found: dict[Operation, Operation] = {}
+    for one in [model, *layers(model)]:
+        if isinstance(one, keras.Sequential) and not one.built:
+            found |= dict(zip(one.layers, one.layers[1:], strict=False))
+        elif isinstance(one, keras.Model) and hasattr(one, "operations"):
+            found |= _in_graph(one)
+    return found
+
+
+def _in_graph(model: keras.Model) -> dict[Operation, Operation]:
+    users: dict[int, list[Any]] = {}  # of each tensor, the nodes that take it
+    for node in _nodes(model):
+        for tensor in node.input_tensors:
+            users.setdefault(id(tensor), []).append(node)
+    results = {id(tensor) for tensor in model.outputs}
+    found = {}
+    for node in _nodes(model):
+        if len(node.outputs) != 1 or id(node.outputs[0]) in results:
+            continue
+        after = users.get(id(node.outputs[0]), [])
+        if len(after) == 1 and _is_called_once(node) and _is_called_once(after[0]):
+            found[node.operation] = after[0].operation
+    return found
+
+
+def _is_called_once(node: Any) -> bool:
+    return len(node.operation._inbound_nodes) == 1
+
+
+def _nodes(model: keras.Model) -> list[Any]:
+    """Return the calls of operations that lead from the inputs to the outputs."""
+    nodes: dict[int, Any] = {}
+    inputs, todo = {id(tensor) for tensor in model.inputs}, list(model.outputs)
+    while todo:
+        tensor = todo.pop()
+        history = tensor._keras_history
+        node = history.operation._inbound_nodes[history.node_index]
+        if id(tensor) not in inputs and id(node) not in nodes:
+            nodes[id(node)] = node
+            todo += node.input_tensors
+    return list(nodes.values())
