@@ -9,6 +9,8 @@
 #include <memory>
 #include <numeric>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/shape_inference.h"
@@ -48,6 +50,11 @@ inline void store(uint16_t* to, float value) {
   const uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);  // to the nearest, ties to even
   // Rounding would carry a NaN's bits over into its sign, and make it a zero.
   *to = static_cast<uint16_t>((value != value ? 0x7fc00000u : rounded) >> 16);
+}
+
+template <class... Parts>
+absl::Status invalid(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
 // Memory that is not cleared: whoever works on a part of it writes that part first.

@@ -14,7 +14,6 @@ namespace {
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 using tensorflow::Tensor;
-using tensorflow::errors::InvalidArgument;
 
 class Kernel : public OpKernel {
  public:
@@ -29,12 +28,12 @@ class Kernel : public OpKernel {
     const Tensor& tensor = context->input(x);
     const int rank = tensor.dims();
     OP_REQUIRES(context, rank >= 2 && tensor.dim_size(rank - 1) > 0,
-                InvalidArgument("x has shape ", tensor.shape().DebugString(),
+                invalid("x has shape ", tensor.shape().DebugString(),
                                 "; it needs two axes or more, and a channel."));
     const int64_t channels = tensor.dim_size(rank - 1);
     for (int i = x + 1; i < context->num_inputs(); ++i) {
       OP_REQUIRES(context, context->input(i).NumElements() == channels,
-                  InvalidArgument("input ", i, " has shape ",
+                  invalid("input ", i, " has shape ",
                                   context->input(i).shape().DebugString(), ", but x has ",
                                   channels, " channels."));
     }
@@ -95,7 +94,7 @@ class Backward : public Kernel {
     if (!context->status().ok()) return;
     const Tensor &dy = context->input(0), &x = context->input(1);
     OP_REQUIRES(context, dy.shape() == x.shape(),
-                InvalidArgument("dy has shape ", dy.shape().DebugString(), ", but x has ",
+                invalid("dy has shape ", dy.shape().DebugString(), ", but x has ",
                                 x.shape().DebugString(), "."));
     const auto *above = elements<T>(dy), *from = elements<T>(x);
     Tensor *dx, *dgamma, *dbeta;
@@ -130,7 +129,7 @@ class Backward : public Kernel {
 
 // Outputs shaped like the given inputs, in order.
 template <int... kInputs>
-tensorflow::Status shaped_like(tensorflow::shape_inference::InferenceContext* context) {
+absl::Status shaped_like(tensorflow::shape_inference::InferenceContext* context) {
   int output = 0;
   (context->set_output(output++, context->input(kInputs)), ...);
   return absl::OkStatus();
