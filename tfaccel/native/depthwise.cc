@@ -4,6 +4,7 @@
 
 #include "common.h"
 #include "depthwise_loops.h"
+#include "depthwise_shapes.h"
 
 namespace tfaccel {
 namespace {
@@ -12,19 +13,6 @@ using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
-
-// Zeros before, and the size of the result, along one axis. Without `zeros`, as TensorFlow's
-// SAME: as few as give size / stride results, the odd one at the end.
-struct Axis {
-  Axis(int64_t size, int64_t kernel, int64_t stride, const int32_t* zeros) {
-    const int64_t same = (size + stride - 1) / stride;
-    const int64_t needed = std::max<int64_t>(0, (same - 1) * stride + kernel - size);
-    before = zeros ? zeros[0] : needed / 2;
-    const int64_t padded = size + (zeros ? zeros[0] + zeros[1] : needed);
-    out = padded < kernel ? 0 : (padded - kernel) / stride + 1;
-  }
-  int64_t before, out;
-};
 
 class Kernel : public OpKernel {
  public:
@@ -87,33 +75,6 @@ class Kernel : public OpKernel {
   std::vector<int32_t> zeros_;
 };
 
-// Some rows of results, one unit of work. The more rows, the more of what neighbouring rows
-// share is still in the cache; the fewer, the more threads have something to do.
-struct Units {
-  // `row`: elements that a row reads or writes; `least`: of a unit.
-  Units(int64_t rows, int64_t row, int64_t least) : rows(rows) {
-    per_unit = std::max<int64_t>(1, least / std::max<int64_t>(row, 1));
-    count = (rows + per_unit - 1) / per_unit;
-    cost = 2 * per_unit * row;
-  }
-  static Units many(int64_t rows, int64_t row) {
-    return Units(rows, row, std::clamp<int64_t>(rows * row / 16, 8192, 65536));
-  }
-  int64_t rows, per_unit, count, cost;
-};
-
-// Calls f(unit, begin, end, channel) for each thirty-two channels of each unit. The last
-// thirty-two may overlap those before: what they share is computed twice, to the same bits.
-template <class F>
-void for_each_unit(OpKernelContext* context, const Units& units, int64_t channels, F f) {
-  for_each(context, units.count, units.cost, [&](int64_t u) {
-    const int64_t begin = u * units.per_unit, end = std::min(units.rows, begin + units.per_unit);
-    for (int64_t c = 0; c < channels; c += kLanes) {
-      f(u, begin, end, std::min(c, channels - kLanes));
-    }
-  });
-}
-
 // (x, filter) -> y
 template <class T>
 class Forward : public Kernel {
@@ -131,7 +92,7 @@ class Forward : public Kernel {
     const int64_t row = g.columns * g.channels * stride_;
     const Units units = Units::many(g.images * g.out_rows, row);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](int64_t, int64_t begin, int64_t end, int64_t c) {
+      for_each_unit(context, units, g.channels, [&](auto, auto begin, auto end, auto c) {
         forward_rows<k, s>(g, from + c, weights + c, to + c, begin, end);
       });
     });
@@ -154,7 +115,7 @@ class InputGradient : public Kernel {
     auto* to = elements<T>(*dx);
     const Units units = Units::many(g.images * g.rows, g.columns * g.channels);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](int64_t, int64_t begin, int64_t end, int64_t c) {
+      for_each_unit(context, units, g.channels, [&](auto, auto begin, auto end, auto c) {
         input_gradient_rows<k, s>(g, from + c, weights + c, to + c, begin, end);
       });
     });
@@ -180,7 +141,7 @@ class FilterGradient : public Kernel {
                       std::max<int64_t>({8 * size, 32768, dy.NumElements() / 64}));
     const auto sums = scratch(units.count * size);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](int64_t u, int64_t begin, int64_t end, int64_t c) {
+      for_each_unit(context, units, g.channels, [&](auto u, auto begin, auto end, auto c) {
         filter_gradient_rows<k, s>(g, from + c, above + c, &sums[u * size + c], begin, end);
       });
     });

@@ -7,15 +7,10 @@
 #define TFACCEL_NATIVE_DEPTHWISE_LOOPS_H_
 
 #include "common.h"
+#include "depthwise_shapes.h"
 #include "vectors.h"
 
 namespace tfaccel {
-
-// [images, rows, columns, channels] of the input and, with the same images and channels, of
-// the output; `top` and `left` are the zeros around the input.
-struct Geometry {
-  int64_t images, channels, rows, columns, out_rows, out_columns, top, left;
-};
 
 inline bool is_within(int64_t i, int64_t size) {
   return static_cast<uint64_t>(i) < static_cast<uint64_t>(size);
