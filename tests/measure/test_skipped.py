@@ -20,7 +20,7 @@ def job_with(job, bad_batches):
     for batch in bad_batches:
         x[8 * batch : 8 * batch + 8] = np.inf
     data = tf.data.Dataset.from_tensor_slices((x, np.ones((64, 1), np.float32))).batch(8)
-    return dataclasses.replace(job, source=tfaccel.from_dataset(data), monitor="loss")
+    return dataclasses.replace(job, source=tfaccel.from_dataset(data, examples=64))
 
 
 def test_skipped_updates_are_counted_in_each_epoch(job):

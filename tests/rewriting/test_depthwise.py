@@ -17,8 +17,9 @@ def model_of(*layers, dtype="float32", shape=SHAPE):
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy(dtype)
     try:
-        made = [layer() if callable(layer) and not hasattr(layer, "name") else layer
-                for layer in layers]
+        made = [
+            layer() if callable(layer) and not hasattr(layer, "name") else layer for layer in layers
+        ]
         return keras.Sequential([keras.Input(shape), *made])
     finally:
         keras.config.set_dtype_policy(before)
@@ -56,7 +57,7 @@ def test_a_padding_that_something_else_sees_is_left():
 @pytest.mark.parametrize("replace", [NATIVE, STOCK], ids=["native", "stock"])
 @pytest.mark.parametrize("padding", ["same", "valid"])
 def test_bfloat16(replace, padding):
-    model = model_of(partial(LAYER, 3, 2, padding), dtype="mixed_bfloat16")
+    model = model_of(partial(LAYER, 3, 2, padding, use_bias=False), dtype="mixed_bfloat16")
     assert model.layers[0].compute_dtype == "bfloat16"
     # A bfloat16 has 8 bits; the sums of the filter's gradient are of some hundred terms.
     assert_equal_but_for_rounding(model, replace, tolerance=1e-2, shape=SHAPE)

@@ -42,8 +42,7 @@ def compare_weights(plain, own, numbers):
         if numbers == "identical":
             np.testing.assert_array_equal(a, b)
         else:
-            tolerance = 1e-4 if numbers == "rounding" else 0.1
-            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
 def test_there_are_techniques():
@@ -69,7 +68,13 @@ def test_reads_back_from_its_words(technique):
 @pytest.mark.parametrize("technique", LATE, ids=str)
 def test_keeps_what_it_says_of_the_numbers(technique, kind_of_job, request):
     job = request.getfixturevalue(kind_of_job)
-    compare_weights(weights(job), weights(job, technique), technique.numbers)
+    if technique.numbers == "different":
+        plain, own = (tfaccel.train(job, Plan(p), seed=3)[1].epochs for p in ((), (technique,)))
+        assert own[-1]["loss"] < own[0]["loss"]
+        # float16 skips the first updates of a run, until the scale of the loss is right.
+        assert own[-1]["loss"] < (plain[0]["loss"] + plain[-1]["loss"]) / 2
+    else:
+        compare_weights(weights(job), weights(job, technique), technique.numbers)
 
 
 @pytest.mark.slow

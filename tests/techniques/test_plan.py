@@ -25,7 +25,7 @@ def test_words_and_options():
     ("words", "sentence"),
     [
         ("mixed_precison", "no technique 'mixed_precison'; did you mean mixed_precision?"),
-        ("zzz", "choose from mixed_precision, steps_per_execution, xla"),
+        ("zzz", "choose from allocator, depthwise, fused_norm, mixed_precision, "),
         ("xla:enable=1", "no option of Xla 'enable'; did you mean enabled?"),
         ("xla:enabled", "should read OPTION=VALUE"),
         ("steps_per_execution:steps=1", "steps is '1', but it should be greater"),

@@ -17,8 +17,9 @@ def followers(model: keras.Model) -> dict[Operation, Operation]:
     """
     found: dict[Operation, Operation] = {}
     for one in [model, *layers(model)]:
-        if isinstance(one, keras.Sequential) and not one.built:
-            found |= dict(zip(one.layers, one.layers[1:], strict=False))
+        if isinstance(one, keras.Sequential):  # which may have no graph yet
+            pairs = zip(one.layers, one.layers[1:], strict=False)
+            found |= {a: b for a, b in pairs if all(len(c._inbound_nodes) < 2 for c in (a, b))}
         elif isinstance(one, keras.Model) and hasattr(one, "operations"):
             found |= _in_graph(one)
     return found
@@ -35,13 +36,13 @@ def _in_graph(model: keras.Model) -> dict[Operation, Operation]:
         if len(node.outputs) != 1 or id(node.outputs[0]) in results:
             continue
         after = users.get(id(node.outputs[0]), [])
-        if len(after) == 1 and _is_called_once(node) and _is_called_once(after[0]):
+        calls = [
+            *node.operation._inbound_nodes,
+            *(n for a in after for n in a.operation._inbound_nodes),
+        ]
+        if len(after) == 1 and len(calls) == 2:
             found[node.operation] = after[0].operation
     return found
-
-
-def _is_called_once(node: Any) -> bool:
-    return len(node.operation._inbound_nodes) == 1
 
 
 def _nodes(model: keras.Model) -> list[Any]:

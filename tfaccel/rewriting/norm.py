@@ -86,9 +86,7 @@ def _native(x: Any, gamma: Any, beta: Any, epsilon: float, name: Name) -> Any:
 def _native_fixed(
     x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, epsilon: float, name: Name
 ) -> Any:
-    return fixed_norm_activation(
-        x, gamma, beta, mean, variance, epsilon=epsilon, activation=name
-    )
+    return fixed_norm_activation(x, gamma, beta, mean, variance, epsilon=epsilon, activation=name)
 
 
 def _stock(x: Any, gamma: Any, beta: Any, epsilon: float, name: Name) -> Any:
