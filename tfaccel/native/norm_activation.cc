@@ -29,13 +29,12 @@ class Kernel : public OpKernel {
     const int rank = tensor.dims();
     OP_REQUIRES(context, rank >= 2 && tensor.dim_size(rank - 1) > 0,
                 invalid("x has shape ", tensor.shape().DebugString(),
-                                "; it needs two axes or more, and a channel."));
+                        "; it needs two axes or more, and a channel."));
     const int64_t channels = tensor.dim_size(rank - 1);
     for (int i = x + 1; i < context->num_inputs(); ++i) {
       OP_REQUIRES(context, context->input(i).NumElements() == channels,
-                  invalid("input ", i, " has shape ",
-                                  context->input(i).shape().DebugString(), ", but x has ",
-                                  channels, " channels."));
+                  invalid("input ", i, " has shape ", context->input(i).shape().DebugString(),
+                          ", but x has ", channels, " channels."));
     }
     *cut = std::make_unique<Cut>(tensor.NumElements() / channels, channels);
   }
@@ -95,7 +94,7 @@ class Backward : public Kernel {
     const Tensor &dy = context->input(0), &x = context->input(1);
     OP_REQUIRES(context, dy.shape() == x.shape(),
                 invalid("dy has shape ", dy.shape().DebugString(), ", but x has ",
-                                x.shape().DebugString(), "."));
+                        x.shape().DebugString(), "."));
     const auto *above = elements<T>(dy), *from = elements<T>(x);
     Tensor *dx, *dgamma, *dbeta;
     OP_REQUIRES_OK(context, context->forward_input_or_allocate_output({0}, 0, x.shape(), &dx));
