@@ -26,7 +26,7 @@ class Forward : public Kernel {
     const int64_t row = g.columns * g.channels * stride_;
     const Units units = Units::many(g.images * g.out_rows, row);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](auto, auto begin, auto end, auto c) {
+      for_each_unit(context, units, g.channels, {&x}, [&](auto, auto begin, auto end, auto c) {
         forward_rows<k, s>(g, from + c, weights + c, to + c, begin, end);
       });
     });
@@ -49,7 +49,7 @@ class InputGradient : public Kernel {
     auto* to = elements<T>(*dx);
     const Units units = Units::many(g.images * g.rows, g.columns * g.channels);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](auto, auto begin, auto end, auto c) {
+      for_each_unit(context, units, g.channels, {&dy}, [&](auto, auto begin, auto end, auto c) {
         input_gradient_rows<k, s>(g, from + c, weights + c, to + c, begin, end);
       });
     });
@@ -75,7 +75,7 @@ class FilterGradient : public Kernel {
                       std::max<int64_t>({8 * size, 32768, dy.NumElements() / 64}));
     const auto sums = scratch(units.count * size);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](auto u, auto begin, auto end, auto c) {
+      for_each_unit(context, units, g.channels, {&x, &dy}, [&](auto u, auto begin, auto end, auto c) {
         filter_gradient_rows<k, s>(g, from + c, above + c, &sums[u * size + c], begin, end);
       });
     });

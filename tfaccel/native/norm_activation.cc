@@ -107,7 +107,7 @@ class Backward : public Kernel {
       std::vector<double> plain, weighted;  // sums of dz and of dz * (x - mean)
       gradient_sums<Activation>(context, *cut, affine, above, from, plain, weighted);
       std::vector<float> slope(cut->period, 0.f), shift(cut->period, 0.f);
-      const double n = std::max<int64_t>(cut->rows(), 1);
+      const double n = cut->rows();
       for (int64_t i = 0; i < cut->period; ++i) {
         const int64_t c = i % cut->channels;
         const double square = 1. / (double{numbers(context, 5)[c]} + epsilon_);
