@@ -9,72 +9,6 @@
 namespace tfaccel {
 namespace {
 
-using tensorflow::OpKernel;
-using tensorflow::OpKernelConstruction;
-using tensorflow::OpKernelContext;
-using tensorflow::Tensor;
-
-class Kernel : public OpKernel {
- public:
-  explicit Kernel(OpKernelConstruction* construction) : OpKernel(construction) {
-    OP_REQUIRES_OK(construction, construction->GetAttr("stride", &stride_));
-    OP_REQUIRES_OK(construction, construction->GetAttr("zeros", &zeros_));
-    const bool is_padding = zeros_.empty() || zeros_.size() == 4;
-    OP_REQUIRES(construction,
-                (stride_ == 1 || stride_ == 2) && is_padding &&
-                    std::all_of(zeros_.begin(), zeros_.end(), [](int32_t z) { return z >= 0; }),
-                invalid("The stride must be 1 or 2, and there must be no zeros or four."));
-  }
-
- protected:
-  // What x and the filter say of the convolution; fails for shapes there is no code for.
-  void geometry(OpKernelContext* context, const Tensor& x, const Tensor& filter, Geometry* g) {
-    OP_REQUIRES(context, x.dims() == 4 && filter.dims() == 4,
-                invalid("x and filter need four axes each."));
-    const int64_t channels = x.dim_size(3), kernel = filter.dim_size(0);
-    OP_REQUIRES(context,
-                channels >= kLanes && (kernel == 3 || kernel == 5) &&
-                    filter.shape() == tensorflow::TensorShape({kernel, kernel, channels, 1}),
-                invalid("x has shape ", x.shape().DebugString(), " and filter ",
-                                filter.shape().DebugString(), "; they need ", kLanes,
-                                " channels or more, and [3, 3, channels, 1] or 5 for 3."));
-    const int32_t* zeros = zeros_.empty() ? nullptr : zeros_.data();
-    const Axis rows(x.dim_size(1), kernel, stride_, zeros);
-    const Axis columns(x.dim_size(2), kernel, stride_, zeros ? zeros + 2 : nullptr);
-    *g = {x.dim_size(0), channels,   x.dim_size(1),  x.dim_size(2),
-          rows.out,      columns.out, rows.before, columns.before};
-  }
-  // The same, where there is a dy.
-  void geometry(OpKernelContext* context, const Tensor& x, const Tensor& filter,
-                const Tensor& dy, Geometry* g) {
-    geometry(context, x, filter, g);
-    if (!context->status().ok()) return;
-    OP_REQUIRES(context, dy.shape() == output_shape(*g),
-                invalid("dy has shape ", dy.shape().DebugString(), ", not ",
-                                output_shape(*g).DebugString(), "."));
-  }
-  static tensorflow::TensorShape output_shape(const Geometry& g) {
-    return {g.images, g.out_rows, g.out_columns, g.channels};
-  }
-  // Calls f with the filter's size and the stride as constants.
-  template <class F>
-  void with_constants(const Tensor& filter, F f) const {
-    using One = std::integral_constant<int, 1>;
-    using Two = std::integral_constant<int, 2>;
-    using Three = std::integral_constant<int, 3>;
-    using Five = std::integral_constant<int, 5>;
-    if (filter.dim_size(0) == 3) return stride_ == 1 ? f(Three{}, One{}) : f(Three{}, Two{});
-    return stride_ == 1 ? f(Five{}, One{}) : f(Five{}, Two{});
-  }
-  template <class T>
-  static auto elements(const Tensor& tensor) {
-    return static_cast<typename Stored<T>::Type*>(tensor.data());
-  }
-
-  int stride_;
-  std::vector<int32_t> zeros_;
-};
-
 // (x, filter) -> y
 template <class T>
 class Forward : public Kernel {
@@ -92,7 +26,7 @@ class Forward : public Kernel {
     const int64_t row = g.columns * g.channels * stride_;
     const Units units = Units::many(g.images * g.out_rows, row);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](auto, auto begin, auto end, auto c) {
+      for_each_unit(context, units, g.channels, {&x}, [&](auto, auto begin, auto end, auto c) {
         forward_rows<k, s>(g, from + c, weights + c, to + c, begin, end);
       });
     });
@@ -115,7 +49,7 @@ class InputGradient : public Kernel {
     auto* to = elements<T>(*dx);
     const Units units = Units::many(g.images * g.rows, g.columns * g.channels);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](auto, auto begin, auto end, auto c) {
+      for_each_unit(context, units, g.channels, {&dy}, [&](auto, auto begin, auto end, auto c) {
         input_gradient_rows<k, s>(g, from + c, weights + c, to + c, begin, end);
       });
     });
@@ -141,7 +75,7 @@ class FilterGradient : public Kernel {
                       std::max<int64_t>({8 * size, 32768, dy.NumElements() / 64}));
     const auto sums = scratch(units.count * size);
     with_constants(filter, [&](auto k, auto s) {
-      for_each_unit(context, units, g.channels, [&](auto u, auto begin, auto end, auto c) {
+      for_each_unit(context, units, g.channels, {&x, &dy}, [&](auto u, auto begin, auto end, auto c) {
         filter_gradient_rows<k, s>(g, from + c, above + c, &sums[u * size + c], begin, end);
       });
     });

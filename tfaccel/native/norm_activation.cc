@@ -29,13 +29,12 @@ class Kernel : public OpKernel {
     const int rank = tensor.dims();
     OP_REQUIRES(context, rank >= 2 && tensor.dim_size(rank - 1) > 0,
                 invalid("x has shape ", tensor.shape().DebugString(),
-                                "; it needs two axes or more, and a channel."));
+                        "; it needs two axes or more, and a channel."));
     const int64_t channels = tensor.dim_size(rank - 1);
     for (int i = x + 1; i < context->num_inputs(); ++i) {
       OP_REQUIRES(context, context->input(i).NumElements() == channels,
-                  invalid("input ", i, " has shape ",
-                                  context->input(i).shape().DebugString(), ", but x has ",
-                                  channels, " channels."));
+                  invalid("input ", i, " has shape ", context->input(i).shape().DebugString(),
+                          ", but x has ", channels, " channels."));
     }
     *cut = std::make_unique<Cut>(tensor.NumElements() / channels, channels);
   }
@@ -95,7 +94,7 @@ class Backward : public Kernel {
     const Tensor &dy = context->input(0), &x = context->input(1);
     OP_REQUIRES(context, dy.shape() == x.shape(),
                 invalid("dy has shape ", dy.shape().DebugString(), ", but x has ",
-                                x.shape().DebugString(), "."));
+                        x.shape().DebugString(), "."));
     const auto *above = elements<T>(dy), *from = elements<T>(x);
     Tensor *dx, *dgamma, *dbeta;
     OP_REQUIRES_OK(context, context->forward_input_or_allocate_output({0}, 0, x.shape(), &dx));
@@ -108,7 +107,7 @@ class Backward : public Kernel {
       std::vector<double> plain, weighted;  // sums of dz and of dz * (x - mean)
       gradient_sums<Activation>(context, *cut, affine, above, from, plain, weighted);
       std::vector<float> slope(cut->period, 0.f), shift(cut->period, 0.f);
-      const double n = std::max<int64_t>(cut->rows(), 1);
+      const double n = cut->rows();
       for (int64_t i = 0; i < cut->period; ++i) {
         const int64_t c = i % cut->channels;
         const double square = 1. / (double{numbers(context, 5)[c]} + epsilon_);
