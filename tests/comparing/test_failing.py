@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 
 import psutil
 import pytest
-import test_process
 
 import tfaccel
+from tests.comparing import test_process
 from tfaccel.plan import Plan, Technique
 
 

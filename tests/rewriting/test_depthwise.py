@@ -4,8 +4,8 @@ from functools import partial
 
 import keras
 import pytest
-from same import assert_equal_but_for_rounding
 
+from tests.rewriting.same import assert_equal_but_for_rounding
 from tfaccel.rewriting.depthwise import replace_depthwise
 from tfaccel.rewriting.inplace import is_replaced
 

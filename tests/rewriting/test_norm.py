@@ -5,10 +5,10 @@ from functools import partial
 import keras
 import numpy as np
 import pytest
-import same
 import tensorflow as tf
-from same import outcome
 
+from tests.rewriting import same
+from tests.rewriting.same import outcome
 from tfaccel.rewriting.inplace import is_replaced, operations, restore
 from tfaccel.rewriting.norm import fuse_norms
 
