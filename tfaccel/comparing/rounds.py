@@ -12,7 +12,8 @@ from tfaccel.job import Job
 from tfaccel.measure.trial import Comparison, Row, Trial, Work
 from tfaccel.plan import Plan
 
-TRIAL_S = 5.0  # of steady steps in the base's trial
+TRIAL_S = 5.0  # of steady steps in the base's trial, or less of a small budget:
+TRIAL_SHARE, LEAST_TRIAL_S = 1 / 12, 1.0
 STEP_MULTIPLE = 24  # of the steps, so that 2, 3, 4, 6, 8 steps in a call divide them
 LEAST_STEPS = 8  # of models whose steps take so long that one call is enough for each
 PROBE_STEPS = 8
@@ -60,7 +61,8 @@ def compare(
     try:
         if target is None:
             timetable.warm_up(str(plans[0]))
-            steps, size = _probe(make_job, plans[0])
+            trial_s = max(LEAST_TRIAL_S, min(TRIAL_S, TRIAL_SHARE * budget_s))
+            steps, size = _probe(make_job, plans[0], trial_s)
             comparison = dataclasses.replace(comparison, steps=steps)
         waiting: Sequence[int] = range(len(plans))
         for index in timetable.rounds():
@@ -69,7 +71,7 @@ def compare(
                     work = _work(comparison, index)
                     some = [plans[place] for place in places]
                     answers = _calm(make_job, some, work, timetable.end_s, tell)
-                key = f"{index}.{number}" if size > 1 else str(index)
+                key = f"{index}.{number}" if number and size > 1 else str(index)
                 for place, answer in zip(places, answers, strict=True):
                     comparison = _with(comparison, place, key, answer)
             waiting = [place for place in waiting if not _is_clear(comparison, place)]
@@ -81,16 +83,16 @@ def compare(
     return dataclasses.replace(comparison, is_complete=True)
 
 
-def _probe(make_job: Callable[[], Job], base: Plan) -> tuple[int, int]:
+def _probe(make_job: Callable[[], Job], base: Plan, trial_s: float) -> tuple[int, int]:
     """Return, from a trial that is not kept, the steps of the others and how many fit at once.
 
-    So many steps that the base takes some seconds; so many processes that their memory fits.
+    So many steps that the base takes `trial_s` seconds; so many processes that their memory fits.
     A GPU is for one process at a time.
     """
     (answer,) = measure_together(make_job, [base], Work(steps=PROBE_STEPS, seed=0))
     if isinstance(answer, str):
         raise UsageError(f"The base, {base}, failed: {answer}")
-    steps = TRIAL_S / answer.step_s
+    steps = trial_s / answer.step_s
     multiple = STEP_MULTIPLE if steps > LEAST_STEPS else LEAST_STEPS
     fit = MEMORY_SHARE * memory_bytes() / answer.peak_bytes
     return int(-(-steps // multiple) * multiple), 1 if answer.has_gpu else int(fit)
