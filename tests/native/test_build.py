@@ -1,11 +1,13 @@
 """Compiling on first use, with what can be wrong with compilers and folders."""
 
+import platform
 import re
 import subprocess
 import sys
 import textwrap
 
 import pytest
+import tensorflow as tf
 
 from tfaccel.native import build
 from tfaccel.native.build import UnavailableError, load
@@ -196,3 +198,18 @@ def test_only_whole_files_count(tmp_path):
     (tmp_path / "a-b.so").write_text("cut")
     assert kept(tmp_path, "a") is None
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("march", ["x86-64", "haswell", "znver3", "cascadelake", "sapphirerapids"])
+@pytest.mark.parametrize("source", sorted(build.FOLDER.glob("*.cc")), ids=lambda path: path.name)
+def test_compiles_for_other_processors(source, march):
+    if platform.machine() != "x86_64":
+        pytest.skip("the names are of x86 processors")
+    flags = [*tf.sysconfig.get_compile_flags(), *build.FLAGS]
+    command = ["g++", *flags, f"-march={march}", "-fsyntax-only", str(source)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_there_are_sources_to_compile():
+    assert len(list(build.FOLDER.glob("*.cc"))) >= 2

@@ -22,6 +22,9 @@ FOLDER = Path(__file__).parent
 FLAGS = (
     *("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"),
     *("-DNDEBUG", "-shared", "-fPIC", "-w"),  # no warnings: those are of TensorFlow's headers
+    # The code has loops of its own, and the Eigen that comes with TensorFlow 2.21 does not
+    # compile where its packets of float16 are on (Sapphire Rapids and later).
+    "-DEIGEN_DONT_VECTORIZE",
 )
 
 
