@@ -38,15 +38,27 @@ def main() -> None:
     args = parser.parse_args()
     prepare()
     same: list[dict[str, Any]] = []
+    planted: list[dict[str, Any]] = []
+
+    def keep() -> None:
+        """Store after each comparison: half an hour's work should not hang on its last minute."""
+        store(
+            RESULTS / "honesty.json",
+            same_plan_called_different=sum(one["verdict"] != "no difference" for one in same),
+            same_plan_runs=len(same),
+            same_plan=same,
+            planted=planted,
+        )
+
+    base_s = None
     for run in range(args.runs):
         found = tfaccel.compare(make_job, [Plan(), Plan()], budget_s=args.budget)
+        base_s = found.rows[0].median("step_s")
         same.append(said(found))
         print(f"the same plan twice, run {run + 1}: {same[-1]}", flush=True)
-    called = sum(one["verdict"] != "no difference" for one in same)
-    print(f"{called} of {len(same)} called a difference; 95 % confidence allows 1 in 20")
-    base_s = found.rows[0].median("step_s")
-    planted = []
+        keep()
     for share in (0.05, 0.2, 1.0):
+        assert base_s is not None
         slow = Plan((Planted(seconds=share * base_s),))
         found = tfaccel.compare(make_job, [Plan(), slow], budget_s=2 * args.budget)
         # Of the base as it was in this comparison, not in the one before.
@@ -54,12 +66,9 @@ def main() -> None:
         row = {"planted_speed": true_s / (true_s + share * base_s), **said(found)}
         planted.append({"share": share, **row})
         print(f"planted {share:.0%} of a step: {planted[-1]}", flush=True)
-    store(
-        RESULTS / "honesty.json",
-        same_plan_called_different=called,
-        same_plan=same,
-        planted=planted,
-    )
+        keep()
+    called = sum(one["verdict"] != "no difference" for one in same)
+    print(f"{called} of {len(same)} called a difference; 95 % confidence allows 1 in 20")
 
 
 if __name__ == "__main__":
