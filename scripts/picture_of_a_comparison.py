@@ -36,10 +36,13 @@ def main(stored: Path, picture: Path) -> None:
     )
     for axis, (title, one) in zip(axes[:, 0], comparisons.items(), strict=True):
         for place, row in enumerate(one["rows"]):
+            if row["failure"]:
+                axis.text(0, place, f"  {row['failure']}", va="center", style="italic")
+                continue
             speed = row["speed"] or {"value": 1.0, "low": 1.0, "high": 1.0}
             reach = [[speed["value"] - speed["low"]], [speed["high"] - speed["value"]]]
             axis.barh(place, speed["value"], xerr=reach, color=COLOURS[row["verdict"]], capsize=3)
-            words = row["failure"] or row["verdict"] or "base"
+            words = row["verdict"] or "base"
             axis.text(speed["high"], place, f"  {speed['value']:.2f}  {words}", va="center")
         axis.set_yticks(range(len(one["rows"])), [_label(row) for row in one["rows"]])
         axis.invert_yaxis()

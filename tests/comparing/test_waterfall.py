@@ -66,9 +66,29 @@ def test_what_pays_is_added_in_the_order_that_pays_and_then_left_out(speeds):
     assert list(rows) == asked[1], "one of a kind, the better one"
 
 
-def test_what_is_slower_alone_is_left_there(speeds):
+def test_what_is_far_slower_alone_is_left_there(speeds):
     table, _ = speeds
-    table.update({XLA: 0.1, BF16: 0.7, SIX: 1.1})
+    table.update({XLA: 0.1, BF16: 0.3, SIX: 1.1})
     found = fall(SIX, BF16, XLA)
     assert [row.plan for row in found.alone.rows] == ["none", *map(str, (SIX, BF16, XLA))]
     assert found.together is None, "a single technique has been measured already"
+
+
+def test_what_is_slower_alone_may_pay_beside_the_others(speeds):
+    table, asked = speeds
+    table.update({SIX: 1.3, BF16: 0.8, F16: 0.1})
+    found = fall(SIX, BF16, F16)
+    rows = {row.plan: row.note for row in found.together.rows}
+    assert rows == {
+        "none": "plain Keras",
+        f"{SIX}": f"+ {SIX}",
+        f"{SIX} {BF16}": f"all and {BF16}",
+    }
+    assert list(rows) == asked[1]
+
+
+def test_what_is_slower_alone_is_not_added_to_another_of_its_kind(speeds):
+    table, _ = speeds
+    table.update({SIX: 1.3, BF16: 1.2, F16: 0.8})
+    found = fall(SIX, BF16, F16)
+    assert not [row.plan for row in found.together.rows if str(F16) in row.plan]
