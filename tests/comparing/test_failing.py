@@ -1,16 +1,20 @@
 """Plans that crash for real: each is a row with its reason, and the others stand."""
 
 import dataclasses
+import json
 import resource
 import subprocess
 import sys
 from typing import ClassVar, Literal
 
+import cloudpickle
 import psutil
 import pytest
 
 import tfaccel
 from tests.comparing import test_process
+from tfaccel.comparing import child
+from tfaccel.measure.trial import Work
 from tfaccel.plan import Plan, Technique
 
 
@@ -58,3 +62,13 @@ def test_trials_on_a_busy_machine_are_marked():
     trials = [trial for row in found.rows for trial in row.trials.values()]
     assert len(trials) == 4
     assert all(trial.is_disturbed for trial in trials)
+
+
+def test_too_few_calls_to_be_timed_are_a_reason_in_plain_words(tmp_path):
+    plan = tfaccel.parse_plan("steps_per_execution:steps=8")
+    order = {"make_job": test_process.small_job, "plan": plan, "work": Work(seed=0, steps=8)}
+    (tmp_path / "path.json").write_text(json.dumps(sys.path))
+    (tmp_path / "order.pickle").write_bytes(cloudpickle.dumps(order))
+    child.main(tmp_path)
+    answer = json.loads((tmp_path / "answer.json").read_text())
+    assert answer == {"failure": "its steps are too few, or too short, to be timed"}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tfaccel.errors import UsageError
 from tfaccel.host import prepare
 from tfaccel.job import Job
 from tfaccel.measure.trial import Trial, Work
@@ -45,7 +46,7 @@ def measure(make_job: Callable[[], Job], plan: Plan, work: Work, warm: Path) -> 
         callbacks.append(stop := StopAtTarget(job.monitor, work.target, work.limit_s))
     _, measured = train(job, plan, seed=work.seed, callbacks=callbacks)
     if measured.step is None:
-        raise RuntimeError("the steps were too short to time; give it more work")
+        raise UsageError("its steps are too few, or too short, to be timed")
     if measured.first_bad_epoch is not None:
         raise ArithmeticError("the loss is not a number")
     return Trial(
@@ -78,7 +79,9 @@ def main(folder: Path) -> None:
         own = getattr(order["plan"], "measure", measure)
         answer = dataclasses.asdict(own(**order, warm=folder / "warm"))
     except Exception as error:  # whatever it is, it is the row's failure
-        answer = {"failure": f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"}
+        first = (str(error).strip().splitlines() or [""])[0]
+        is_ours = isinstance(error, UsageError)
+        answer = {"failure": first if is_ours else f"{type(error).__name__}: {first}"}
     (folder / "answer.json").write_text(json.dumps(answer))
 
 

@@ -46,7 +46,8 @@ def waterfall(
     """
     plans = [Plan(), *(Plan((technique,)) for technique in techniques)]
     alone = compare(make_job, plans, budget_s=SHARE_ALONE * budget_s, watch=watch)
-    gains, losses = {}, {}
+    gains: dict[Technique, float] = {}
+    losses: dict[Technique, float] = {}
     for technique, row in zip(techniques, alone.rows[1:], strict=True):
         speed = alone.speed(row)
         if speed and not row.failure:
